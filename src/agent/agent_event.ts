@@ -71,4 +71,6 @@ export type AgentEvent =
     /** The id of the command that brought it, as the client gave it. */
     readonly requestId: unknown;
   }
+  /** The model stopped in a way that counts as a failure, although the turn is not over by it. */
+  | { readonly type: "soft_stop"; readonly text: string }
   | { readonly type: "diagnostic"; readonly level: "warning" | "error"; readonly text: string };
