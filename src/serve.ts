@@ -25,7 +25,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       .pipeThrough(new LineStream({ maxLength: MAX_LINE_BYTES }))
       .pipeThrough(new DecodeStream(dialect))
       .pipeThrough(hub)
-      .pipeThrough(new EncodeStream(dialect))
+      .pipeThrough(new EncodeStream(dialect, { mode: "rpc" }))
       .pipeThrough(new TextEncoderStream())
       .pipeTo(stdout);
   } catch (error) {

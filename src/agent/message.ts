@@ -22,6 +22,8 @@ export interface ImageBlock {
   readonly data: string;
   readonly mimeType: string;
   readonly filename?: string;
+  /** Of the decoded bytes, in hexadecimal; computed when somebody asks. */
+  sha256?: string;
 }
 
 /** A call that the model wants made. */

@@ -18,5 +18,6 @@ export interface Dialect {
   readonly policy: SessionPolicy;
   /** The command on a line, or why it is none; `undefined` for a line that gets no answer. Never throws. */
   decode(line: Line): Request | undefined;
-  createEncoder(): Encoder;
+  /** `rpc`: a lasting client; `print`: the one-shot mode, which may leave out what only a lasting client needs. */
+  createEncoder(options: { mode: "rpc" | "print" }): Encoder;
 }

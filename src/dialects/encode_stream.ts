@@ -5,8 +5,8 @@ import type { Dialect } from "./dialect.ts";
 
 /** Turns batches of records into the dialect's lines, one chunk of text a batch; a batch of which nothing is told gives no chunk. */
 export class EncodeStream extends TransformStream<readonly OutRecord[], string> {
-  constructor(dialect: Dialect) {
-    const encoder = dialect.createEncoder();
+  constructor(dialect: Dialect, options: { mode: "rpc" | "print" }) {
+    const encoder = dialect.createEncoder(options);
     super({
       transform(records, controller) {
         let text = "";

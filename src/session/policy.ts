@@ -19,9 +19,12 @@ export interface SessionPolicy {
   readonly followUps: "turns" | "steps";
   /** What `steer` and `follow_up` do while nothing runs. */
   readonly queueWhileIdle: "start" | "refuse";
-  /** Delivery modes when the configuration has none. */
-  readonly steeringMode: DeliveryMode;
-  readonly followUpMode: DeliveryMode;
+  /** How many waiting messages a delivery takes, and whether the configuration may say otherwise. */
+  readonly deliveryModes: {
+    readonly steering: DeliveryMode;
+    readonly followUp: DeliveryMode;
+    readonly fromConfiguration: boolean;
+  };
   readonly approvals: ApprovalMode;
   /** Whether calls that always ask run in mode `allow`. */
   readonly allowRunsAlwaysAsking: boolean;
