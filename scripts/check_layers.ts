@@ -138,7 +138,11 @@ function isHostCode(path: string): boolean {
 
 function* judgeCode(path: string, code: string): Generator<{ offset: number; message: string }> {
   if (!isHostCode(path)) {
-    for (const { index } of code.matchAll(/(?<!\.)\bDeno\b(?!\s*:)|\bglobalThis\.Deno\b/g)) {
+    for (
+      const { index } of code.matchAll(
+        /(?<![\w$)\]]\s*\??\.\s*)\bDeno\b|\bglobalThis\s*\??\.\s*Deno\b/g,
+      )
+    ) {
       yield { offset: index, message: "only src/deno and src/main.ts may name Deno" };
     }
   }

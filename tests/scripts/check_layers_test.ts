@@ -22,7 +22,7 @@ Deno.test("findLayerViolations() accepts what the rules allow", () => {
     ["src/models/openai.ts", 'import OpenAI from "openai"; import "zod/mini";'],
     ["src/config.ts", 'import { parse } from "@std/jsonc";'],
     ["src/agent/a.ts", 'const x = Array.from("../session/a.ts"), y = z.import("../session/a.ts");'],
-    ["src/agent/a.ts", "const runs = { Deno: 1 }, x = own.Deno;"],
+    ["src/agent/a.ts", "const x = own.Deno, y = own?.Deno, runsInDeno = 1;"],
     ["src/session/a.ts", "if (policy.clears) {}; if (dialect === undefined) {}"],
     ["src/dialects/a.ts", 'if (dialect === "circle") {}'],
     ["mod.ts", 'export * from "./src/serve.ts"; await import("./src/main.ts");'],
@@ -84,6 +84,8 @@ Deno.test("findLayerViolations() names file, line and rule", () => {
       "only src/deno and src/main.ts may import node:fs",
     ],
     ["src/tools/a.ts", "const x = `${Deno.pid}`;", "only src/deno and src/main.ts may name Deno"],
+    ["src/tools/a.ts", "const a = [...Deno.args];", "only src/deno and src/main.ts may name Deno"],
+    ["src/tools/a.ts", "const a = b ? Deno : c;", "only src/deno and src/main.ts may name Deno"],
     ["src/tools/a.ts", "globalThis.Deno;", "only src/deno and src/main.ts may name Deno"],
     ["src/tools/a.ts", "let x: Deno.Command;", "only src/deno and src/main.ts may name Deno"],
     [
