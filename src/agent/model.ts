@@ -1,0 +1,87 @@
+/**
+ * Model: something that answers a conversation in pieces. Knows no file, no wire and no retry: a request either streams to its end
+ * or throws a `ModelError`.
+ */
+
+import type { JsonObject, Message, Price, ToolCall, Usage } from "./message.ts";
+
+export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type ThinkingLevel = typeof THINKING_LEVELS[number];
+
+/** A tool as a model is told about it. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments: an object without extra properties. */
+  readonly parameters: JsonObject;
+}
+
+export interface ModelRequest {
+  readonly systemPrompt: string;
+  /** Every call has its result and every result its call. */
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+  readonly thinkingLevel: ThinkingLevel | undefined;
+  /** The conversation, for endpoints that keep caches per key. */
+  readonly sessionId: string;
+}
+
+/** `index` is the place of the block in the reply's content, counted from 0. Every block has one start and, unless the stream broke, one end. */
+export type ModelEvent =
+  | { readonly type: "text_start"; readonly index: number }
+  | { readonly type: "text_delta"; readonly index: number; readonly delta: string }
+  | { readonly type: "text_end"; readonly index: number; readonly text: string }
+  | { readonly type: "thinking_start"; readonly index: number }
+  | { readonly type: "thinking_delta"; readonly index: number; readonly delta: string }
+  | { readonly type: "thinking_end"; readonly index: number; readonly text: string }
+  | {
+    readonly type: "tool_input_start";
+    readonly index: number;
+    readonly id: string;
+    readonly name: string;
+  }
+  | { readonly type: "tool_input_delta"; readonly index: number; readonly delta: string }
+  | { readonly type: "tool_input_end"; readonly index: number; readonly call: ToolCall };
+
+/** How a reply ended. */
+export interface ModelReplyEnd {
+  readonly stopReason: "stop" | "length" | "toolUse";
+  readonly rawStopReason: string | undefined;
+  /** The model that the endpoint says answered; `undefined` when it does not say. */
+  readonly model: string | undefined;
+  readonly responseId: string | undefined;
+  readonly usage: Usage | undefined;
+}
+
+/**
+ * Called for each piece of a reply, in order. A returned promise asks the model to wait before it takes more from the endpoint;
+ * `undefined` means go on, without a turn of the event loop.
+ */
+export type ModelSink = (event: ModelEvent) => Promise<void> | undefined;
+
+export interface ModelInfo {
+  readonly contextWindow: number | undefined;
+  readonly maxOutputTokens: number | undefined;
+  readonly reasoning: boolean | undefined;
+  readonly input: readonly ("text" | "image")[];
+  readonly price: Price | undefined;
+}
+
+export interface Model {
+  /** Name of the provider in the configuration. */
+  readonly provider: string;
+  /** As the endpoint knows it, without the provider. */
+  readonly id: string;
+  readonly api: "chat" | "responses" | "demo";
+  readonly info: ModelInfo;
+  /**
+   * Asks for one reply and gives its pieces to `sink`. Throws `ModelError` when the endpoint fails, and `signal.reason` when aborted,
+   * in both cases with nothing left running. Never retries.
+   */
+  reply(
+    request: ModelRequest,
+    options: { signal: AbortSignal; sink: ModelSink },
+  ): Promise<ModelReplyEnd>;
+  /** The ids that the endpoint lists, each once, in its order. Throws `ModelError` with the reasons joined by `, `. */
+  listModels(options: { signal: AbortSignal }): Promise<string[]>;
+}

@@ -1,0 +1,62 @@
+/**
+ * Tool: something the model can have done. Knows the host, but no session, approval or wire.
+ */
+
+import type { Host } from "../host.ts";
+import type { ImageBlock, JsonObject, TextBlock } from "./message.ts";
+import type { ToolSpec } from "./model.ts";
+
+/** What a tool may use while it runs. */
+export interface ToolContext {
+  readonly host: Host;
+  /** Real absolute path of the folder that the agent works in. */
+  readonly workspace: string;
+  readonly callId: string;
+  /** Aborted when the turn is stopped: the tool ends within a second and leaves nothing running. */
+  readonly signal: AbortSignal;
+  /** Tells what a command writes, as it comes. A returned promise asks to wait before reading more. */
+  onOutput(delta: string): Promise<void> | undefined;
+  /** Whether a path (as given, or resolved) names a file with secrets that no tool may open. */
+  isCredentialFile(path: string): boolean;
+  /** A private folder for logs, made on first use. */
+  outputFolder(): Promise<string>;
+  /** Names of environment variables that child processes may have although they look like secrets. */
+  readonly allowedVariables: readonly string[];
+  /** Names of environment variables that hold the providers' keys. */
+  readonly secretVariables: readonly string[];
+}
+
+/** What came of a call. A failure is a result too: the model reads it. */
+export interface ToolOutcome {
+  readonly content: readonly (TextBlock | ImageBlock)[];
+  readonly isError: boolean;
+  /** For clients, never for the model; `exitCode` of a command, `diff` of an edit. */
+  readonly details?: JsonObject;
+}
+
+/** Arguments that passed the schema, or what is wrong with them (`path: expected a string`). */
+export type ParsedArguments<Arguments> =
+  | { readonly ok: true; readonly value: Arguments }
+  | { readonly ok: false; readonly problem: string };
+
+export interface Tool<Arguments = unknown> extends ToolSpec {
+  /**
+   * Neighbouring calls of one reply with the same group run in parallel: `read` for tools that only read, `task` for subagents.
+   * Without a group a call runs alone.
+   */
+  readonly group?: "read" | "task";
+  /** Checks arguments against `parameters`. Never throws. */
+  parse(args: JsonObject): ParsedArguments<Arguments>;
+  /** Runs the call. Throws only `signal.reason`; any other failure is an outcome with `isError`. */
+  run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
+}
+
+/** A result of one text. */
+export function textOutcome(text: string, options?: { details?: JsonObject }): ToolOutcome {
+  return { content: [{ type: "text", text }], isError: false, ...options };
+}
+
+/** A failure that the model reads. */
+export function errorOutcome(text: string, options?: { details?: JsonObject }): ToolOutcome {
+  return { content: [{ type: "text", text }], isError: true, ...options };
+}

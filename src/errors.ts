@@ -1,0 +1,122 @@
+/**
+ * The error families of the project. Imports nothing, so every folder may import it.
+ *
+ * `RequestError` and `StartError` are the caller's fault and carry a text that is meant for them. Everything else is ours: the full
+ * text goes to stderr, a short one on the wire.
+ */
+
+/** Why a command was refused; a dialect turns the code into its own text, or uses the message as it is. */
+export type RequestErrorCode =
+  | "busy"
+  | "idle"
+  | "behavior_required"
+  | "shutting_down"
+  | "invalid"
+  | "unavailable"
+  | "failed";
+
+/** A command that cannot be carried out. Crosses the wire as a failure response. */
+export class RequestError extends Error {
+  override readonly name = "RequestError";
+  readonly code: RequestErrorCode;
+
+  constructor(code: RequestErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The program cannot start. `main` prints the message as one line on stderr and exits with `exitCode`. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+  /** 1: the work failed; 2: usage, set-up or trust. */
+  readonly exitCode: 1 | 2;
+  /** What kind of problem it is, for dialects that treat some of them differently. */
+  readonly kind: StartErrorKind;
+
+  constructor(kind: StartErrorKind, message: string, options?: ErrorOptions & { exitCode?: 1 | 2 }) {
+    super(message, options);
+    this.kind = kind;
+    this.exitCode = options?.exitCode ?? 2;
+  }
+}
+
+export type StartErrorKind =
+  | "usage"
+  | "configuration"
+  | "not_set_up"
+  | "folder"
+  | "trust"
+  | "key"
+  | "session";
+
+/** What went wrong with a file, in terms that do not depend on the operating system. */
+export type HostErrorCode =
+  | "not_found"
+  | "exists"
+  | "permission"
+  | "is_folder"
+  | "not_folder"
+  | "no_space"
+  | "read_only"
+  | "locked"
+  | "other";
+
+/** A file or process operation of the host failed. `message` is the system's own text with the path. */
+export class HostError extends Error {
+  override readonly name = "HostError";
+  readonly code: HostErrorCode;
+  readonly path: string;
+  /** With `locked`: the process that holds the lock. */
+  readonly pid: number | undefined;
+
+  constructor(
+    code: HostErrorCode,
+    message: string,
+    options: ErrorOptions & { path: string; pid?: number },
+  ) {
+    super(message, options);
+    this.code = code;
+    this.path = options.path;
+    this.pid = options.pid;
+  }
+}
+
+/** What kind of failure a model request had; decides whether it is worth another try. */
+export type ModelErrorKind =
+  | "rate_limit"
+  | "server"
+  | "network"
+  | "stalled"
+  | "stream_cut"
+  | "stream_error"
+  | "overflow"
+  | "auth"
+  | "request"
+  | "set_up";
+
+/** A model request failed. `message` is one line without secrets: the HTTP status if there was one, and the endpoint's own text. */
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+  readonly kind: ModelErrorKind;
+  readonly status: number | undefined;
+  /** What the endpoint asked to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    kind: ModelErrorKind,
+    message: string,
+    options?: ErrorOptions & { status?: number | undefined; retryAfterMs?: number | undefined },
+  ) {
+    super(message, options);
+    this.kind = kind;
+    this.status = options?.status;
+    this.retryAfterMs = options?.retryAfterMs;
+  }
+}
+
+/** The text of anything that was thrown. */
+export function errorText(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name;
+  return String(error);
+}

@@ -1,0 +1,146 @@
+/**
+ * Host: what the product needs from a machine. Interfaces only; `src/deno/` implements them for real machines, `src/memory_host.ts`
+ * for pages and tests. Imports only the errors.
+ *
+ * Paths are absolute strings in the host's own form. Every method that fails throws `HostError`.
+ */
+
+/** What is at a path. */
+export interface FileInfo {
+  readonly kind: "file" | "folder" | "symlink" | "other";
+  /** Bytes. */
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly modifiedMs: number;
+  /** Unix permission bits, `undefined` where the system has none. */
+  readonly mode: number | undefined;
+}
+
+/** One name in a folder; symlinks are not followed. */
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: FileInfo["kind"];
+}
+
+/** A file that only grows. */
+export interface AppendFile extends AsyncDisposable {
+  /** Bytes in the file now. */
+  readonly size: number;
+  /** Appends in one write call; when it returns, the bytes survive the end of this process. */
+  write(bytes: Uint8Array): void;
+  /** Resolves when everything written is on the disk (fdatasync). */
+  flush(): Promise<void>;
+  /** Cuts the file off at `size` bytes. */
+  truncate(size: number): void;
+  /** Closes; a second call does nothing. */
+  close(): void;
+}
+
+export interface HostFiles {
+  /** Follows symlinks; `undefined` when nothing is there (a dangling symlink included). */
+  stat(path: string): Promise<FileInfo | undefined>;
+  /** Does not follow a symlink at the end of the path. */
+  lstat(path: string): Promise<FileInfo | undefined>;
+  /** The path without symlinks; `not_found` when it does not exist. */
+  realPath(path: string): Promise<string>;
+  /** The whole file, or its first `limit` bytes. */
+  read(path: string, options: { signal: AbortSignal; limit?: number }): Promise<Uint8Array>;
+  /** The bytes of a file from `start` on as they are wanted; cancelling closes the file. */
+  openRead(path: string, options: { start?: number }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+  /** Names in no special order. */
+  readFolder(path: string): AsyncIterable<FolderEntry>;
+  /** Makes the folder and its parents; fine when it exists. `mode` is for those that are made. */
+  makeFolder(path: string, options?: { mode?: number }): Promise<void>;
+  /**
+   * Writes a file so that a reader sees the old or the new content, never a part: temporary file beside it, fsync, rename. An
+   * existing file keeps its permission bits; a new one gets `mode`. Does not follow a symlink at `path`: it replaces the file that the
+   * symlink points to when `followSymlink` is set, otherwise the symlink itself.
+   */
+  replace(
+    path: string,
+    bytes: Uint8Array,
+    options: { signal: AbortSignal; mode?: number; followSymlink?: boolean },
+  ): Promise<void>;
+  /** Removes a file or, with `recursive`, a folder; fine when it does not exist. */
+  remove(path: string, options?: { recursive?: boolean }): Promise<void>;
+  /** Opens for appending, made with `mode` when it is new; the caller disposes it. */
+  openAppend(path: string, options: { mode: number }): Promise<AppendFile>;
+  /**
+   * Takes an advisory lock that this process holds until it is disposed or ends. A lock of a dead process is taken over. Throws
+   * `locked` with the other process's pid.
+   */
+  lock(path: string): Promise<AsyncDisposable>;
+}
+
+/** How to start a child process. Its stdin is empty unless `stdin` is `piped`. */
+export interface StartOptions {
+  /** Program and arguments. */
+  readonly argv: readonly [string, ...string[]];
+  readonly folder: string;
+  /** The whole environment of the child. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly stdin?: "empty" | "piped";
+  /** `merge`: stderr goes into `output` in write order. `inherit`: to our stderr. `discard`: nowhere. */
+  readonly stderr: "merge" | "inherit" | "discard";
+}
+
+/** A child process in a process group of its own. */
+export interface HostProcess extends AsyncDisposable {
+  readonly pid: number;
+  /** Ends when every process that holds the pipe has closed it, which may be after `exited`. */
+  readonly output: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** With `stdin: "piped"`. */
+  readonly input: WritableStream<Uint8Array> | undefined;
+  /** When the started process itself has ended. Never rejects. */
+  readonly exited: Promise<ProcessEnd>;
+  /** Whether anything it started still runs (zombies do not count). */
+  isTreeRunning(): Promise<boolean>;
+  /**
+   * Ends it and everything it started: SIGTERM, `graceMs`, SIGKILL. Resolves when nothing of it runs. Safe to call again.
+   */
+  stop(options: { graceMs: number }): Promise<void>;
+}
+
+export interface ProcessEnd {
+  /** Exit code; 128 + number after a signal. */
+  readonly code: number;
+  readonly signal: string | undefined;
+}
+
+export interface HostProcesses {
+  /** Starts a program; `not_found` when there is none. */
+  start(options: StartOptions): HostProcess;
+  /** Program and options that run a text as a shell command when the text is added as last argument, e.g. `["bash", "-c"]`. */
+  readonly shell: readonly [string, ...string[]];
+  /** Full path of a program on PATH. */
+  find(program: string): Promise<string | undefined>;
+  /** The environment of this process, all of it. */
+  environment(): Record<string, string>;
+}
+
+/** Path arithmetic of the host; same meaning as the functions of these names everywhere. */
+export interface HostPaths {
+  readonly separator: string;
+  isAbsolute(path: string): boolean;
+  /** Absolute and normalised. */
+  resolve(base: string, path: string): string;
+  join(...parts: string[]): string;
+  dirname(path: string): string;
+  basename(path: string): string;
+  relative(from: string, to: string): string;
+}
+
+export interface Host {
+  readonly platform: "linux" | "darwin" | "windows" | "other";
+  /** Id of this process. */
+  readonly pid: number;
+  readonly files: HostFiles;
+  readonly paths: HostPaths;
+  /** `undefined` where no process can be started: the agent has no `bash` then. */
+  readonly processes: HostProcesses | undefined;
+  /** The user's home folder. */
+  readonly homeFolder: string;
+  getEnv(name: string): string | undefined;
+  /** Writes one line for people, never to stdout. */
+  warn(line: string): void;
+}
