@@ -120,9 +120,7 @@ export class WeirProcess implements AsyncDisposable {
   /** Writes exactly this. Waits while the program does not read; rejects when it reads no more. */
   sendRaw(data: string | Uint8Array): Promise<void> {
     const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
-    const written = this.#input.write(bytes).catch((cause) => {
-      throw new Error(this.#explain("Cannot send to weir: it reads no more"), { cause });
-    });
+    const written = this.#write(bytes);
     written.catch(() => {}); // A caller that does not wait has chosen not to know.
     return written;
   }
@@ -285,6 +283,17 @@ export class WeirProcess implements AsyncDisposable {
     await Promise.race([drained, stopped, tooLate]);
     clearTimeout(timer);
     return this.#ended = { code, signal };
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    // Asked first: some systems let one more write into a pipe that nobody reads.
+    const what = "Cannot send to weir: it reads no more";
+    if (this.#ended) throw new Error(this.#explain(what));
+    try {
+      await this.#input.write(bytes);
+    } catch (cause) {
+      throw new Error(this.#explain(what), { cause });
+    }
   }
 
   #wait<T>(
