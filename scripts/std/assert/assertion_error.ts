@@ -1,0 +1,7 @@
+/** What every assertion of this package throws when it does not hold. */
+export class AssertionError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "AssertionError";
+  }
+}
