@@ -1,0 +1,48 @@
+/**
+ * The real machine as a `Host`. This folder is the only one that names `Deno` or `node:`.
+ */
+
+import * as nodePath from "node:path";
+import type { Host, HostPaths } from "../host.ts";
+import { DenoFiles } from "./deno_files.ts";
+import { DenoProcesses } from "./deno_processes.ts";
+
+const PLATFORMS: Readonly<Record<string, Host["platform"]>> = {
+  linux: "linux",
+  darwin: "darwin",
+  windows: "windows",
+};
+
+/** The host of this machine. Needs all permissions. Starts and opens nothing by itself. */
+export function createDenoHost(): Host {
+  return {
+    platform: PLATFORMS[Deno.build.os] ?? "other",
+    pid: Deno.pid,
+    files: new DenoFiles(),
+    paths,
+    processes: new DenoProcesses(),
+    homeFolder: Deno.env.get("HOME") || Deno.env.get("USERPROFILE") || nodePath.resolve("/"),
+    getEnv: (name) => Deno.env.get(name),
+    warn,
+  };
+}
+
+const paths: HostPaths = {
+  separator: nodePath.sep,
+  isAbsolute: nodePath.isAbsolute,
+  resolve: (base, path) => nodePath.resolve(base, path),
+  join: nodePath.join,
+  dirname: nodePath.dirname,
+  basename: (path) => nodePath.basename(path),
+  relative: nodePath.relative,
+};
+
+/** Synchronous, so that the line is out before an exit that follows. A stderr that nobody reads is no failure. */
+function warn(line: string): void {
+  try {
+    const bytes = new TextEncoder().encode(line + "\n");
+    for (let done = 0; done < bytes.length;) done += Deno.stderr.writeSync(bytes.subarray(done));
+  } catch {
+    // There is nowhere left to say it.
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Everything that one started process has started in turn, and how it is ended. Knows no pipe and no command.
+ *
+ * A member is in the group or session of the first process, is the child of a member, or carries the marker in its environment, which
+ * finds those that left the group and whose parents are gone; one that cleared its environment too is known by the pipe it still
+ * writes to. Markers nest, so that a program like this one, run as a command of another one, does not hide its own children.
+ */
+
+import {
+  environmentHas,
+  listProcesses,
+  type ProcessRow,
+  readRow,
+  stdoutOf,
+} from "./process_table.ts";
+
+const MARKER = "WEIR_TREE";
+/** What a process that hangs in the kernel can hold up an end. */
+const GIVE_UP_MS = 5000;
+const ownMarker = Deno.env.get(MARKER);
+
+/** The marker of a new tree and the variable that the first process must be started with. */
+export function createTreeMarker(): { id: string; variables: Record<string, string> } {
+  const id = crypto.randomUUID();
+  return { id, variables: { [MARKER]: ownMarker ? `${ownMarker}:${id}` : id } };
+}
+
+/** The processes that `root`, the leader of a new group, has started, itself included. */
+export class ProcessTree {
+  readonly #root: number;
+  readonly #marker: string;
+  /** Nothing that is older can be a member. */
+  readonly #startTicks: number;
+  /** The pipe that the first process writes to, which nobody but its descendants can hold. */
+  readonly #pipe: string | undefined;
+  /** Pids that were seen as members, with their start, so that they are found when their parents are gone. */
+  readonly #known = new Map<number, number>();
+  /** Once gone, the number of the group may be given to a stranger. */
+  #gone = false;
+  #killAt = Infinity;
+  #ending: Promise<void> | undefined;
+
+  constructor(root: number, marker: string) {
+    this.#root = root;
+    this.#marker = marker;
+    this.#startTicks = readRow(root)?.startTicks ?? 0;
+    const stdout = stdoutOf(root);
+    this.#pipe = stdout?.startsWith("pipe:") ? stdout : undefined;
+  }
+
+  /** Whether anything of it runs. Reads the table of processes, so about a millisecond per hundred of them. */
+  async isRunning(): Promise<boolean> {
+    return (await this.#members()).length > 0;
+  }
+
+  /**
+   * SIGTERM to all, SIGKILL to what still runs after `graceMs`, also to what is started meanwhile. Resolves when nothing runs. Another
+   * call while it works can only shorten the grace.
+   */
+  end(graceMs: number): Promise<void> {
+    this.#killAt = Math.min(this.#killAt, performance.now() + graceMs);
+    return this.#ending ??= Deno.build.os === "windows" ? this.#endOnWindows() : this.#end();
+  }
+
+  async #end(): Promise<void> {
+    const told = new Set<number>();
+    for (let pauseMs = 1;; pauseMs = Math.min(pauseMs * 2, 20)) {
+      const members = await this.#members();
+      if (members.length === 0) return;
+      const late = performance.now() - this.#killAt;
+      if (late > GIVE_UP_MS) return;
+      if (late >= 0) {
+        this.#signalGroup(members, "SIGKILL");
+        for (const member of members) signal(member.pid, "SIGKILL");
+      } else {
+        if (told.size === 0) this.#signalGroup(members, "SIGTERM");
+        for (const member of members) {
+          if (told.has(member.pid)) continue;
+          // The group got its signal above; a second one would reach handlers twice.
+          if (told.size > 0 || member.group !== this.#root) signal(member.pid, "SIGTERM");
+        }
+        for (const member of members) told.add(member.pid);
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+
+  #signalGroup(members: readonly ProcessRow[], name: Deno.Signal): void {
+    if (members.some((member) => member.group === this.#root)) signal(-this.#root, name);
+  }
+
+  async #endOnWindows(): Promise<void> {
+    const args = ["/T", "/F", "/PID", String(this.#root)];
+    await new Deno.Command("taskkill", { args, stdin: "null", stdout: "null", stderr: "null" })
+      .output().catch(() => {});
+    this.#gone = true;
+  }
+
+  async #members(): Promise<ProcessRow[]> {
+    if (this.#gone || Deno.build.os === "windows") return [];
+    const members: ProcessRow[] = [];
+    const pids = new Set<number>();
+    let others: ProcessRow[] = [];
+    for (const row of await listProcesses()) {
+      if (row.startTicks < this.#startTicks) continue;
+      if (this.#isMember(row)) {
+        members.push(row);
+        pids.add(row.pid);
+      } else {
+        others.push(row);
+      }
+    }
+    for (let before = -1; before !== members.length && others.length > 0;) {
+      before = members.length;
+      const rest: ProcessRow[] = [];
+      for (const row of others) {
+        if (!pids.has(row.parent)) {
+          rest.push(row);
+          continue;
+        }
+        members.push(row);
+        pids.add(row.pid);
+      }
+      others = rest;
+    }
+    for (const row of members) this.#known.set(row.pid, row.startTicks);
+    if (members.length === 0) this.#gone = true;
+    return members;
+  }
+
+  #isMember(row: ProcessRow): boolean {
+    return row.group === this.#root || row.session === this.#root || row.pid === this.#root ||
+      this.#known.get(row.pid) === row.startTicks ||
+      environmentHas(row.pid, MARKER, this.#marker) ||
+      (this.#pipe !== undefined && stdoutOf(row.pid) === this.#pipe);
+  }
+}
+
+/** What is gone already needs no signal, and what is not ours gets none. */
+function signal(pid: number, name: Deno.Signal): void {
+  try {
+    Deno.kill(pid, name);
+  } catch {
+    // Ended meanwhile, or runs as another user.
+  }
+}
