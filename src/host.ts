@@ -46,7 +46,10 @@ export interface HostFiles {
   /** The whole file, or its first `limit` bytes. */
   read(path: string, options: { signal: AbortSignal; limit?: number }): Promise<Uint8Array>;
   /** The bytes of a file from `start` on as they are wanted; cancelling closes the file. */
-  openRead(path: string, options: { start?: number }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+  openRead(
+    path: string,
+    options: { start?: number },
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /** Names in no special order. */
   readFolder(path: string): AsyncIterable<FolderEntry>;
   /** Makes the folder and its parents; fine when it exists. `mode` is for those that are made. */
