@@ -43,6 +43,10 @@ export interface HostFiles {
   lstat(path: string): Promise<FileInfo | undefined>;
   /** The path without symlinks; `not_found` when it does not exist. */
   realPath(path: string): Promise<string>;
+  /** Where a symlink points to, as it is written in it. */
+  readLink(path: string): Promise<string>;
+  /** A new private folder (0700) in the system's place for such; the caller removes it. */
+  makeTempFolder(prefix: string): Promise<string>;
   /** The whole file, or its first `limit` bytes. */
   read(path: string, options: { signal: AbortSignal; limit?: number }): Promise<Uint8Array>;
   /** The bytes of a file from `start` on as they are wanted; cancelling closes the file. */

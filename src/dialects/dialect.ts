@@ -3,6 +3,8 @@
  * and none imports another.
  */
 
+import type { StartError } from "../errors.ts";
+import type { HubEnd } from "../session/hub.ts";
 import type { OutRecord, Request } from "../session/command.ts";
 import type { SessionPolicy } from "../session/policy.ts";
 import type { Line } from "../wire/line_stream.ts";
@@ -13,9 +15,26 @@ export interface Encoder {
   encode(record: OutRecord): string;
 }
 
+/** What is told on stderr, and the exit code, when the program cannot start. */
+export interface StartFailure {
+  readonly text: string;
+  readonly exitCode: number;
+}
+
+/** How a served connection ended. */
+export interface ServeEnd extends HubEnd {
+  /** 128 + the number of the signal that ended it. */
+  readonly signalCode: number | undefined;
+}
+
 export interface Dialect {
   readonly name: "circle" | "nimlet" | "pi" | "acp";
   readonly policy: SessionPolicy;
+  /** More names that `--tools` and its kin take for tools. */
+  readonly toolAliases: Readonly<Record<string, string>>;
+  describeStartError(error: StartError): StartFailure;
+  /** The exit code of a lasting connection. */
+  exitCode(end: ServeEnd): number;
   /** The command on a line, or why it is none; `undefined` for a line that gets no answer. Never throws. */
   decode(line: Line): Request | undefined;
   /** `rpc`: a lasting client; `print`: the one-shot mode, which may leave out what only a lasting client needs. */

@@ -92,6 +92,7 @@ async function handleNewSession(hub: Hub): Promise<HandledCommand> {
 }
 
 async function handleSetName(name: string, { session }: Hub): Promise<HandledCommand> {
+  await session.transcript.prepare();
   session.transcript.setName(name);
   await session.transcript.flush();
   return { result: { type: "set_name", value: undefined } };

@@ -224,6 +224,7 @@ export class Session implements AsyncDisposable {
   /** Stores the message that opens a turn and tells of it. */
   async #openTurn(turn: number, opening: Opening): Promise<void> {
     const { model, thinkingLevel } = this.#settings;
+    await this.transcript.prepare();
     this.transcript.recordSetting({ provider: model.provider, model: model.id, thinkingLevel: thinkingLevel ?? "off" });
     const message = await this.#createMessage(opening, { expand: true });
     const id = this.transcript.append(message);

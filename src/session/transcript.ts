@@ -14,7 +14,7 @@ import {
 } from "../agent/message.ts";
 import { missingResults, pairCalls } from "../agent/pair_calls.ts";
 import type { ReceiptTotals, SessionStats } from "./command.ts";
-import { decodeMessage, encodeMessage, type NewEntry, type StoredEntry } from "./entry.ts";
+import type { NewEntry, StoredEntry } from "./entry.ts";
 import type { Journal } from "./journal.ts";
 
 export interface StoredMessage {
@@ -30,8 +30,8 @@ const TITLE_LENGTH = 100;
 export class Transcript implements Conversation {
   readonly #journal: Journal;
   readonly #messages: StoredMessage[] = [];
-  /** Entries that the next append writes first: repairs of an opened session, which opening itself does not write. */
-  readonly #pending: NewEntry[] = [];
+  /** What the next append writes first: repairs of an opened session, which opening itself does not write. */
+  readonly #pending: { readonly id: string; readonly entry: NewEntry }[] = [];
   #name = "";
   #title: string | undefined;
   #recordedModel = "";
@@ -70,8 +70,13 @@ export class Transcript implements Conversation {
     return this.#journal.reserveId();
   }
 
+  /** Makes the file ready for what is appended next. Throws `HostError` with what to do. */
+  prepare(): Promise<void> {
+    return this.#journal.prepare();
+  }
+
   append(message: Message, options?: { id: string }): string {
-    const { id } = this.#write({ type: "message", id: options?.id, message: encodeMessage(message) });
+    const { id } = this.#write({ type: "message", message }, options);
     this.#add({ id, message });
     return id;
   }
@@ -132,32 +137,35 @@ export class Transcript implements Conversation {
     return { sessionId: this.id, ...rest, totalMessages: this.#messages.length, receipts };
   }
 
-  #write(entry: NewEntry): StoredEntry {
+  #write(entry: NewEntry, options?: { id: string }): StoredEntry {
     while (this.#pending.length > 0) {
-      this.#journal.append(this.#pending[0]!);
+      const { id, entry: repair } = this.#pending[0]!;
+      this.#journal.append(repair, { id });
       this.#pending.shift();
     }
-    return this.#journal.append(entry);
+    return this.#journal.append(entry, options);
   }
 
   #load(entry: StoredEntry): void {
     switch (entry.type) {
-      case "message": {
-        const message = decodeMessage(entry.message);
-        if (message !== undefined) this.#add({ id: entry.id, message });
+      case "message":
+        this.#add({ id: entry.id, message: entry.message });
         break;
-      }
       case "session_info":
-        this.#name = typeof entry.name === "string" ? entry.name : this.#name;
+        this.#name = entry.name;
         break;
       case "model_change":
         this.#recordedModel = `${entry.provider}/${entry.modelId}`;
         break;
       case "thinking_level_change":
-        this.#recordedThinking = String(entry.thinkingLevel);
+        this.#recordedThinking = entry.thinkingLevel;
         break;
       case "usage":
-        this.#count(entry.usage as Usage | undefined, entry.receipt as Receipt | undefined);
+      case "compaction":
+        this.#count(entry.usage, entry.receipt);
+        break;
+      case "custom":
+      case "opaque":
         break;
     }
   }
@@ -175,7 +183,7 @@ export class Transcript implements Conversation {
         timestamp: Date.now(),
       };
       const id = this.#journal.reserveId();
-      this.#pending.push({ type: "message", id, message: encodeMessage(message) });
+      this.#pending.push({ id, entry: { type: "message", message } });
       this.#add({ id, message });
     }
   }

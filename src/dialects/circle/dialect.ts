@@ -8,6 +8,16 @@ import { CIRCLE_POLICY } from "./policy.ts";
 export const CIRCLE: Dialect = {
   name: "circle",
   policy: CIRCLE_POLICY,
+  toolAliases: {
+    read_file: "read",
+    write_file: "write",
+    edit_file: "edit",
+    execute: "bash",
+    glob: "find",
+    write_todos: "todo",
+  },
+  describeStartError: (error) => ({ text: `✖ ${error.message}`, exitCode: error.exitCode }),
+  exitCode: (end) => end.signalCode ?? 0,
   decode: decodeCircle,
   createEncoder: createCircleEncoder,
 };
