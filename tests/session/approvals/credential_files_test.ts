@@ -15,7 +15,16 @@ Deno.test("isCredentialFile() knows every built-in pattern in any folder and cas
 });
 
 Deno.test("isCredentialFile() leaves other names alone", () => {
-  const names = ["", "/", "env", ".envrc", ".env/a", "credentials.json.bak", "id_rsa.pub", "a.pem.txt"];
+  const names = [
+    "",
+    "/",
+    "env",
+    ".envrc",
+    ".env/a",
+    "credentials.json.bak",
+    "id_rsa.pub",
+    "a.pem.txt",
+  ];
   for (const name of [...names, "xid_rsa", "pem", "a.pemx", "token_json"]) {
     assertEquals(isCredentialFile(name, { patterns: [] }), false, name);
   }

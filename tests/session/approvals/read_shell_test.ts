@@ -57,7 +57,10 @@ Deno.test("readShell() keeps the bodies of heredocs apart", () => {
 });
 
 Deno.test("readShell() reads only substitutions in the body of a heredoc", () => {
-  const reading = readShell(`it's "a" ; b $(c "d") \\$(e) \${f}`, { syntax: "posix", isBody: true });
+  const reading = readShell(`it's "a" ; b $(c "d") \\$(e) \${f}`, {
+    syntax: "posix",
+    isBody: true,
+  });
   assertEquals(reading.isBalanced, true);
   assertEquals(reading.parts.map((part) => part.words.map((word) => word.text)), [["c", "d"]]);
 });
@@ -65,7 +68,10 @@ Deno.test("readShell() reads only substitutions in the body of a heredoc", () =>
 Deno.test("readShell() keeps what it read of an unbalanced text", () => {
   const reading = readShell("a; b 'c", { syntax: "posix", isBody: false });
   assertEquals(reading.isBalanced, false);
-  assertEquals(reading.parts.map((part) => part.words.map((word) => word.text)), [["a"], ["b", "c"]]);
+  assertEquals(reading.parts.map((part) => part.words.map((word) => word.text)), [["a"], [
+    "b",
+    "c",
+  ]]);
 });
 
 Deno.test("readShell() follows the quoting of PowerShell and cmd", () => {
@@ -74,7 +80,7 @@ Deno.test("readShell() follows the quoting of PowerShell and cmd", () => {
     ["f"],
     ["g"],
   ]);
-  assertEquals(wordsOf("a 'b ^& c # $(d) `e` \"f & g\" & h", "cmd"), [
+  assertEquals(wordsOf('a \'b ^& c # $(d) `e` "f & g" & h', "cmd"), [
     ["a", "'b", "&", "c", "#", "$"],
     ["d"],
     ["`e`", "f & g"],
