@@ -227,7 +227,6 @@ export class WeirProcess implements AsyncDisposable {
   }
 
   async #dispose(): Promise<void> {
-    const finished = this.#ended !== undefined;
     killGroup(this.pid);
     for (const pid of await this.livingProcesses()) killProcess(pid);
     await this.closeInput();
@@ -237,7 +236,7 @@ export class WeirProcess implements AsyncDisposable {
     await Promise.all([this.#reading, this.#readingErrors]);
     await Deno.remove(this.#folder, { recursive: true });
     // A line that the kill cut off is not the program's fault.
-    if (finished && this.#ended?.signal === null) this.#log.checkEnd();
+    if (this.#ended?.signal === null) this.#log.checkEnd();
     const { violations } = this.#log;
     if (violations.length === 0) return;
     throw new Error(this.#explain(`stdout is protocol only: ${violations.join("; ")}`));
