@@ -87,7 +87,9 @@ async function readFile(args: ReadArguments, context: ToolContext): Promise<Tool
     isWhole: head.length < SNIFF_BYTES,
   });
   if (kind === "binary") throw cannot("read", args.path, "it is a binary file, not text");
-  return kind === "text" ? readText(args, reader) : readImage(args.path, kind, context, reader);
+  // Awaited here, because the reader is closed when this function ends.
+  if (kind === "text") return await readText(args, reader);
+  return await readImage(args.path, kind, context, reader);
 }
 
 async function readText(args: ReadArguments, reader: ByteReader): Promise<ToolOutcome> {
