@@ -105,6 +105,19 @@ class MemoryFiles implements HostFiles {
     return infoOf(this.#lookOrNothing(path, { follow: false })?.node);
   }
 
+  async readLink(path: string): Promise<string> {
+    await undefined;
+    const node = this.#lookOrNothing(path, { follow: false })?.node;
+    if (node?.kind === "symlink") return node.target;
+    throw new HostError("other", `Not a symlink: ${path}`, { path });
+  }
+
+  async makeTempFolder(prefix: string): Promise<string> {
+    const path = `/tmp/${prefix}${crypto.randomUUID()}`;
+    await this.makeFolder(path, { mode: 0o700 });
+    return path;
+  }
+
   async realPath(path: string): Promise<string> {
     await undefined;
     const place = this.#look(path, { follow: true });
