@@ -12,6 +12,9 @@ export async function loadDialect(name: DialectName): Promise<Dialect> {
     case "nimlet":
     case "pi":
     case "acp":
-      throw new StartError("usage", `the ${name} dialect is not available in this version; use --dialect circle`);
+      throw new StartError(
+        "usage",
+        `the ${name} dialect is not available in this version; use --dialect circle`,
+      );
   }
 }

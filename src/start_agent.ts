@@ -39,7 +39,9 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   if (firstTry instanceof StartError && firstTry.kind === "not_set_up") throw firstTry;
   const workspace = await resolveFolder(host, given);
   const trusted = await decideTrust(start, { home, workspace });
-  const config = trusted ? await readConfig(host, { home, workspace, trusted, signal }) : homeConfig;
+  const config = trusted
+    ? await readConfig(host, { home, workspace, trusted, signal })
+    : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError) throw choice;
   const sessionDir = options.sessionDir === undefined
@@ -61,7 +63,8 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     model: openModel(choice),
     thinkingLevel: options.thinking ?? config.thinking,
     ...deliveryModes(config, dialect),
-    resolveModel: (name, current) => Promise.resolve(openModel(resolveNamed(name, current.provider, { config, start }))),
+    resolveModel: (name, current) =>
+      Promise.resolve(openModel(resolveNamed(name, current.provider, { config, start }))),
     saveDeliveryMode: (queue, mode) => saveDeliveryMode(host, { home, queue, mode }),
     openSession: () =>
       openConversation(host, {
@@ -71,9 +74,15 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
       }),
     outputFolder: createOutputFolder(host, { home, temporary: options.noSession }),
   };
-  const opened = await openConversation(host, { ...store, choice: chooseSession(commandLine), signal })
+  const opened = await openConversation(host, {
+    ...store,
+    choice: chooseSession(commandLine),
+    signal,
+  })
     .catch((error) => {
-      if (error instanceof HostError) throw new StartError("session", error.message, { cause: error, exitCode: 1 });
+      if (error instanceof HostError) {
+        throw new StartError("session", error.message, { cause: error, exitCode: 1 });
+      }
       throw error;
     });
   return { settings, opened };
@@ -98,7 +107,9 @@ function resolveNamed(
   try {
     return resolveModel(config, { model: name, provider, apiKey, baseUrl, host });
   } catch (error) {
-    if (error instanceof StartError) throw new RequestError("invalid", error.message, { cause: error });
+    if (error instanceof StartError) {
+      throw new RequestError("invalid", error.message, { cause: error });
+    }
     throw error;
   }
 }
@@ -129,7 +140,9 @@ async function decideTrust(
 
 function chooseNames({ options }: RunCommandLine, dialect: Dialect): ToolChoice {
   const named = (names: readonly string[]) =>
-    names.map((name) => Object.hasOwn(dialect.toolAliases, name) ? dialect.toolAliases[name]! : name);
+    names.map((name) =>
+      Object.hasOwn(dialect.toolAliases, name) ? dialect.toolAliases[name]! : name
+    );
   return {
     only: options.noTools ? [] : options.tools && named(options.tools),
     exclude: named(options.excludeTools ?? []),
@@ -149,7 +162,10 @@ async function readPromptChoice(start: StartOptions): Promise<Settings["prompt"]
 }
 
 /** The content of the file that the text names, else the text itself. */
-async function readTextOrFile(text: string, { host, currentFolder, signal }: StartOptions): Promise<string> {
+async function readTextOrFile(
+  text: string,
+  { host, currentFolder, signal }: StartOptions,
+): Promise<string> {
   if (text === "" || text.includes("\n")) return text;
   const path = host.paths.resolve(currentFolder, text);
   const info = await host.files.stat(path).catch(() => undefined);
@@ -176,7 +192,11 @@ function deliveryModes(
 
 async function saveDeliveryMode(
   host: Host,
-  { home, queue, mode }: { home: string; queue: "steer" | "follow_up"; mode: "all" | "one-at-a-time" },
+  { home, queue, mode }: {
+    home: string;
+    queue: "steer" | "follow_up";
+    mode: "all" | "one-at-a-time";
+  },
 ): Promise<void> {
   const { setConfigValue } = await import("./edit_config.ts");
   const key = queue === "steer" ? "steering_mode" : "follow_up_mode";
@@ -190,10 +210,17 @@ async function saveDeliveryMode(
 
 function chooseSession({ options }: RunCommandLine): SessionChoice {
   if (options.noSession) {
-    return { kind: "memory", ...(options.sessionId === undefined ? {} : { id: options.sessionId }) };
+    return {
+      kind: "memory",
+      ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
+    };
   }
   if (options.fork !== undefined) {
-    return { kind: "fork", text: options.fork, ...(options.sessionId === undefined ? {} : { id: options.sessionId }) };
+    return {
+      kind: "fork",
+      text: options.fork,
+      ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
+    };
   }
   if (options.sessionId !== undefined) return { kind: "id", id: options.sessionId };
   if (options.session !== undefined) return { kind: "find", text: options.session };

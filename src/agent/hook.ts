@@ -34,7 +34,12 @@ export interface TurnHooks {
   /** Resolves when the turn may end: what it stored is on the disk. Called before `goesOn`. */
   beforeEnd(): Promise<void>;
   /** Decides whether a call runs. Called for calls with a known tool and good arguments, in call order. */
-  beforeCall(call: ToolCall, tool: Tool, args: JsonObject, signal: AbortSignal): Promise<CallDecision>;
+  beforeCall(
+    call: ToolCall,
+    tool: Tool,
+    args: JsonObject,
+    signal: AbortSignal,
+  ): Promise<CallDecision>;
   /** Sees each result before it is stored, and may replace it. */
   afterCall(call: ToolCall, result: ToolResultMessage): Promise<ToolResultMessage>;
   /** The endpoint said that the conversation is too long. Returns whether something was taken out, so that another request makes sense. */

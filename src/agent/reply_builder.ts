@@ -3,7 +3,7 @@
  * blocks and a reply that breaks off are fine.
  */
 
-import type { AssistantMessage, ThinkingBlock, TextBlock, ToolCall } from "./message.ts";
+import type { AssistantMessage, TextBlock, ThinkingBlock, ToolCall } from "./message.ts";
 import type { ModelEvent } from "./model.ts";
 
 type Block = TextBlock | ThinkingBlock | ToolCall;
@@ -52,7 +52,8 @@ export class ReplyBuilder {
   /** What is kept of a reply that broke off: its text and thinking, no calls. */
   partial(): AssistantMessage["content"] {
     return this.complete().filter((block) =>
-      (block.type === "text" && block.text !== "") || (block.type === "thinking" && block.thinking !== "")
+      (block.type === "text" && block.text !== "") ||
+      (block.type === "thinking" && block.thinking !== "")
     );
   }
 }

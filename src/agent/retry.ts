@@ -27,7 +27,10 @@ export function retryLimit(error: ModelError): number {
  * Milliseconds before try number `attempt` (from 1): what the endpoint asked for, else exponential with 20 % jitter. `random` is a number
  * from 0 to 1.
  */
-export function retryDelayMs(error: ModelError, options: { attempt: number; random: number }): number {
+export function retryDelayMs(
+  error: ModelError,
+  options: { attempt: number; random: number },
+): number {
   if (error.retryAfterMs !== undefined) return error.retryAfterMs;
   const first = FIRST_DELAY_MS[error.kind] ?? 100;
   const delay = Math.min(first * 2.5 ** (options.attempt - 1), LONGEST_DELAY_MS);

@@ -39,7 +39,10 @@ export async function runStep(options: StepOptions): Promise<StepResult> {
     try {
       await pause(delayMs, options.signal);
     } catch {
-      return { kind: "aborted", message: createReply(options, new ReplyBuilder(), { stopReason: "aborted" }) };
+      return {
+        kind: "aborted",
+        message: createReply(options, new ReplyBuilder(), { stopReason: "aborted" }),
+      };
     }
   }
 }
@@ -66,7 +69,10 @@ async function tryOnce(options: StepOptions): Promise<StepResult> {
     }
     if (!(error instanceof ModelError)) throw error;
     if (!reply.begun) return { kind: "failed", error };
-    const message = createReply(options, reply, { stopReason: "error", errorMessage: error.message });
+    const message = createReply(options, reply, {
+      stopReason: "error",
+      errorMessage: error.message,
+    });
     return { kind: "broken", message, error };
   }
 }
@@ -75,7 +81,11 @@ type ReplyEnd =
   | { end: ModelReplyEnd; startedAt: number }
   | { stopReason: "aborted" | "error"; errorMessage?: string };
 
-function createReply(options: StepOptions, reply: ReplyBuilder, ending: ReplyEnd): AssistantMessage {
+function createReply(
+  options: StepOptions,
+  reply: ReplyBuilder,
+  ending: ReplyEnd,
+): AssistantMessage {
   const { model, request } = options;
   const common = {
     role: "assistant",

@@ -54,7 +54,10 @@ export async function runTools(calls: readonly ToolCall[], options: ToolRunOptio
 interface PlannedCall {
   readonly call: ToolCall;
   readonly tool: Tool | undefined;
-  readonly parsed: { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+  readonly parsed: { readonly ok: true; readonly value: unknown } | {
+    readonly ok: false;
+    readonly problem: string;
+  };
 }
 
 interface CallEnd {
@@ -128,7 +131,9 @@ async function startCall(
     callId: call.id,
     signal,
     onOutput: (delta) =>
-      how.inGroup || signal.aborted ? undefined : options.emit({ type: "tool_output", callId: call.id, name: call.name, delta }),
+      how.inGroup || signal.aborted
+        ? undefined
+        : options.emit({ type: "tool_output", callId: call.id, name: call.name, delta }),
   };
   const outcome = await runTool(tool!, parsed.ok ? parsed.value : undefined, context);
   // A call that came to its end in spite of the abort has a true result: what it did is done.
@@ -144,7 +149,11 @@ async function startCall(
   };
 }
 
-async function runTool(tool: Tool, args: unknown, context: ToolContext): Promise<ToolOutcome | "interrupted"> {
+async function runTool(
+  tool: Tool,
+  args: unknown,
+  context: ToolContext,
+): Promise<ToolOutcome | "interrupted"> {
   const { signal } = context;
   const overdue = waitForAbort(signal, ABORT_PATIENCE_MS);
   try {
@@ -161,7 +170,10 @@ async function runTool(tool: Tool, args: unknown, context: ToolContext): Promise
 const ABORT_PATIENCE_MS = 5000;
 
 /** Rejects `afterMs` after the abort. */
-function waitForAbort(signal: AbortSignal, afterMs: number): { promise: Promise<never>; cancel(): void } {
+function waitForAbort(
+  signal: AbortSignal,
+  afterMs: number,
+): { promise: Promise<never>; cancel(): void } {
   const { promise, reject } = Promise.withResolvers<never>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const onAbort = () => timer = setTimeout(() => reject(signal.reason), afterMs);
@@ -187,14 +199,20 @@ function interruptedOutcome(
   call: { begun: boolean; startedAt: number; partial: string },
 ): ToolOutcome {
   const durationMs = Math.max(1, Date.now() - call.startedAt);
-  return errorOutcome(options.texts.interrupted({ begun: call.begun, durationMs, partial: call.partial }));
+  return errorOutcome(
+    options.texts.interrupted({ begun: call.begun, durationMs, partial: call.partial }),
+  );
 }
 
 function textOfOutcome(outcome: ToolOutcome): string {
   return outcome.content.map((block) => block.type === "text" ? block.text : "").join("");
 }
 
-async function finishCall(planned: PlannedCall, end: CallEnd, options: ToolRunOptions): Promise<void> {
+async function finishCall(
+  planned: PlannedCall,
+  end: CallEnd,
+  options: ToolRunOptions,
+): Promise<void> {
   const { call } = planned;
   const exitCode = end.outcome.details?.exitCode;
   const failedCommand = options.exitCodeIsError && typeof exitCode === "number" && exitCode !== 0;

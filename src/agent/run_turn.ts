@@ -116,7 +116,11 @@ class TurnRun {
       request: {
         systemPrompt: setting.systemPrompt,
         messages: this.#requestMessages(),
-        tools: [...setting.tools.values()].map(({ name, description, parameters }) => ({ name, description, parameters })),
+        tools: [...setting.tools.values()].map(({ name, description, parameters }) => ({
+          name,
+          description,
+          parameters,
+        })),
         thinkingLevel: setting.thinkingLevel,
         sessionId: this.#options.sessionId,
       },
@@ -142,7 +146,12 @@ class TurnRun {
       });
       if (signal.aborted) return { kind: "end", result: { outcome: "aborted" } };
     }
-    await emit({ type: "step_end", step, message, durationMs: Math.max(1, Date.now() - startedAt) });
+    await emit({
+      type: "step_end",
+      step,
+      message,
+      durationMs: Math.max(1, Date.now() - startedAt),
+    });
     if (calls.length > 0) {
       this.#emptyAnswers = 0;
       this.#lengthCuts = 0;
@@ -156,7 +165,11 @@ class TurnRun {
     const reminder = this.#reminder;
     this.#reminder = undefined;
     if (reminder === undefined) return messages;
-    return [...messages, { role: "user" as const, content: [{ type: "text" as const, text: reminder }], timestamp: Date.now() }];
+    return [...messages, {
+      role: "user" as const,
+      content: [{ type: "text" as const, text: reminder }],
+      timestamp: Date.now(),
+    }];
   }
 
   async #onAnswer(message: AssistantMessage): Promise<NextStep> {
@@ -179,7 +192,9 @@ class TurnRun {
       this.#emptyAnswers = 0;
       return { kind: "answered", result };
     }
-    if (emptyAnswer === "fail") return { kind: "end", result: { outcome: "failed", error: NO_ANSWER } };
+    if (emptyAnswer === "fail") {
+      return { kind: "end", result: { outcome: "failed", error: NO_ANSWER } };
+    }
     if (++this.#emptyAnswers === 1) {
       await emit({
         type: "diagnostic",
@@ -207,7 +222,10 @@ class TurnRun {
   /** A reply that broke off: its text stays in the conversation, marked as cut, and the step is tried once more. */
   async #onBroken(
     id: string,
-    result: { kind: "broken"; message: AssistantMessage; error: ModelError } | { kind: "aborted"; message: AssistantMessage },
+    result: { kind: "broken"; message: AssistantMessage; error: ModelError } | {
+      kind: "aborted";
+      message: AssistantMessage;
+    },
   ): Promise<NextStep> {
     const { conversation, emit } = this.#options;
     const { message } = result;

@@ -29,7 +29,11 @@ export type Command =
   | { readonly type: "list_models" }
   | { readonly type: "set_model"; readonly model: string }
   | { readonly type: "set_thinking"; readonly level: string }
-  | { readonly type: "set_delivery_mode"; readonly queue: "steer" | "follow_up"; readonly mode: DeliveryMode }
+  | {
+    readonly type: "set_delivery_mode";
+    readonly queue: "steer" | "follow_up";
+    readonly mode: DeliveryMode;
+  }
   | { readonly type: "export_html"; readonly outputPath: string | undefined }
   | { readonly type: "list_jobs" }
   | { readonly type: "stop_job"; readonly jobId: string }
@@ -124,4 +128,3 @@ export type OutRecord =
   | { readonly kind: "result"; readonly request: Request; readonly result: CommandResult }
   | { readonly kind: "refusal"; readonly request: Request; readonly error: Error }
   | { readonly kind: "event"; readonly sessionId: string; readonly event: SessionEvent };
-

@@ -26,9 +26,18 @@ export interface TurnOpening {
 export type SessionEvent =
   | AgentEvent
   /** A turn begins; `turn` counts them in this process from 1. Without `opening` finished jobs started it. */
-  | { readonly type: "turn_start"; readonly turn: number; readonly opening: TurnOpening | undefined }
+  | {
+    readonly type: "turn_start";
+    readonly turn: number;
+    readonly opening: TurnOpening | undefined;
+  }
   /** A turn is over. `usage` is the sum of its replies. */
-  | ({ readonly type: "turn_end"; readonly turn: number; readonly usage: Usage; readonly durationMs: number } & TurnOutcome)
+  | ({
+    readonly type: "turn_end";
+    readonly turn: number;
+    readonly usage: Usage;
+    readonly durationMs: number;
+  } & TurnOutcome)
   /** Nothing more runs on its own. */
   | { readonly type: "settled"; readonly aborted: boolean }
   | ({
@@ -40,7 +49,11 @@ export type SessionEvent =
   } & QueueDepths)
   | { readonly type: "queue_clear" }
   | ({ readonly type: "compaction"; readonly trigger: "auto" | "overflow" } & CompactionPhase)
-  | { readonly type: "job_change"; readonly change: "started" | "updated" | "ended"; readonly job: JobRecord }
+  | {
+    readonly type: "job_change";
+    readonly change: "started" | "updated" | "ended";
+    readonly job: JobRecord;
+  }
   | { readonly type: "subagent"; readonly tags: SubagentTags; readonly event: SubagentEvent }
   | { readonly type: "plan_change"; readonly items: readonly JsonValue[] }
   | { readonly type: "name_change"; readonly name: string }
@@ -67,7 +80,12 @@ export type SubagentEvent =
   | { readonly type: "subagent_error"; readonly message: string; readonly interrupted: boolean };
 
 export type CompactionPhase =
-  | { readonly phase: "start"; readonly tokensBefore: number; readonly summarized: number; readonly kept: number }
+  | {
+    readonly phase: "start";
+    readonly tokensBefore: number;
+    readonly summarized: number;
+    readonly kept: number;
+  }
   | { readonly phase: "saving" }
   | { readonly phase: "saved"; readonly file: string }
   | { readonly phase: "summarizing" }

@@ -24,7 +24,7 @@ export function handleCommand(
   context: CommandContext,
 ): HandledCommand | Promise<HandledCommand> {
   const { hub } = context;
-  const { session, settings } = hub;
+  const { session } = hub;
   switch (command.type) {
     case "prompt":
       return handlePrompt(command, context);
@@ -41,7 +41,7 @@ export function handleCommand(
     case "shutdown": {
       const wasBusy = session.busy;
       session.clearQueues();
-      return { result: { type: "shutdown", value: { wasBusy } }, after: () => hub.stop("shutdown") };
+      return { result: { type: "shutdown", value: { wasBusy } }, after: () => stopHub(hub) };
     }
     case "clear_queue":
       return { result: { type: "clear_queue", value: session.clearQueues() } };
@@ -76,6 +76,10 @@ export function handleCommand(
     case "export_html":
       throw new RequestError("unavailable", "export_html is not available");
   }
+}
+
+function stopHub(hub: Hub): undefined {
+  hub.stop("shutdown");
 }
 
 async function handleAbort({ session }: Hub): Promise<HandledCommand> {
@@ -131,12 +135,18 @@ async function handleSetDeliveryMode(
 /** Asking an endpoint for its models takes two tries of 2.5 s at most; this is only the last resort. */
 const LIST_MODELS_MS = 10_000;
 
-function handlePrompt(command: Command & { type: "prompt" }, context: CommandContext): HandledCommand {
+function handlePrompt(
+  command: Command & { type: "prompt" },
+  context: CommandContext,
+): HandledCommand {
   const { session } = context.hub;
   refuseWhileEnding(context.hub);
   if (!session.busy) return startTurn(command.message, context, "prompt");
   if (command.whileBusy === "refuse") {
-    throw new RequestError("behavior_required", "a turn is running, say what to do with the message");
+    throw new RequestError(
+      "behavior_required",
+      "a turn is running, say what to do with the message",
+    );
   }
   return enqueue(command.whileBusy, command, context);
 }
@@ -148,7 +158,9 @@ function handleQueued(
   const { session, settings } = context.hub;
   refuseWhileEnding(context.hub);
   if (session.busy) return enqueue(command.type, command, context);
-  if (settings.policy.queueWhileIdle === "refuse") throw new RequestError("idle", "no turn is running");
+  if (settings.policy.queueWhileIdle === "refuse") {
+    throw new RequestError("idle", "no turn is running");
+  }
   return startTurn(command.message, context, command.type);
 }
 

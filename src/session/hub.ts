@@ -135,7 +135,10 @@ export class Hub {
       if (request.command instanceof RequestError) throw request.command;
       const handled = handleCommand(request.command, { hub: this, requestId: request.id });
       if (!(handled instanceof Promise)) return this.#finish(request, handled);
-      return handled.then((later) => this.#finish(request, later), (error) => this.#refuse(request, error));
+      return handled.then(
+        (later) => this.#finish(request, later),
+        (error) => this.#refuse(request, error),
+      );
     } catch (error) {
       return this.#refuse(request, error);
     }
@@ -194,7 +197,11 @@ function weigh(event: SessionEvent): number {
       return 96 + event.delta.length;
     case "call_end":
     case "reply_end":
-      return 512 + event.message.content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 128), 0);
+      return 512 +
+        event.message.content.reduce(
+          (sum, block) => sum + (block.type === "text" ? block.text.length : 128),
+          0,
+        );
     default:
       return 256;
   }

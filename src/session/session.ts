@@ -35,7 +35,10 @@ export interface SessionOptions {
 }
 
 /** What opens a turn. */
-type Opening = WaitingMessage & { readonly origin: MessageOrigin; readonly queue: QueueName | undefined };
+type Opening = WaitingMessage & {
+  readonly origin: MessageOrigin;
+  readonly queue: QueueName | undefined;
+};
 
 export class Session implements AsyncDisposable {
   readonly #settings: Settings;
@@ -92,7 +95,10 @@ export class Session implements AsyncDisposable {
     this.#renewController();
     const opened = Promise.withResolvers<void>();
     return () => {
-      this.#running = this.#work({ ...message, origin: "prompt", queue: undefined }, opened.resolve);
+      this.#running = this.#work(
+        { ...message, origin: "prompt", queue: undefined },
+        opened.resolve,
+      );
       return opened.promise;
     };
   }
@@ -181,7 +187,9 @@ export class Session implements AsyncDisposable {
       this.#closeTurn(turn, result);
     };
     const fail = (error: unknown): TurnResult => ({
-      ...(this.#controller.signal.aborted ? { outcome: "aborted" } : { outcome: "failed", error: turnErrorText(error) }),
+      ...(this.#controller.signal.aborted
+        ? { outcome: "aborted" }
+        : { outcome: "failed", error: turnErrorText(error) }),
       usage: NO_USAGE,
       durationMs: Math.max(1, Date.now() - startedAt),
     });
@@ -225,7 +233,11 @@ export class Session implements AsyncDisposable {
   async #openTurn(turn: number, opening: Opening): Promise<void> {
     const { model, thinkingLevel } = this.#settings;
     await this.transcript.prepare();
-    this.transcript.recordSetting({ provider: model.provider, model: model.id, thinkingLevel: thinkingLevel ?? "off" });
+    this.transcript.recordSetting({
+      provider: model.provider,
+      model: model.id,
+      thinkingLevel: thinkingLevel ?? "off",
+    });
     const message = await this.#createMessage(opening, { expand: true });
     const id = this.transcript.append(message);
     if (opening.queue !== undefined) this.#tellDequeued(opening.queue, opening);
@@ -234,10 +246,17 @@ export class Session implements AsyncDisposable {
     await this.#emit({ type: "turn_start", turn, opening: told });
   }
 
-  async #createMessage(waiting: WaitingMessage, options: { expand: boolean }): Promise<UserMessage> {
+  async #createMessage(
+    waiting: WaitingMessage,
+    options: { expand: boolean },
+  ): Promise<UserMessage> {
     const { host, policy, workspace, credentialPatterns } = this.#settings;
     const { text } = waiting;
-    const plain: UserMessage = { role: "user", content: [{ type: "text", text }], timestamp: Date.now() };
+    const plain: UserMessage = {
+      role: "user",
+      content: [{ type: "text", text }],
+      timestamp: Date.now(),
+    };
     if (!options.expand || !text.includes("@")) return plain;
     const { signal } = this.#controller;
     const expanded = await expandMentions(text, {
@@ -252,7 +271,11 @@ export class Session implements AsyncDisposable {
       throw error;
     });
     if (expanded.text === text && expanded.images.length === 0) return plain;
-    return { ...plain, content: [{ type: "text", text: expanded.text }, ...expanded.images], display: text };
+    return {
+      ...plain,
+      content: [{ type: "text", text: expanded.text }, ...expanded.images],
+      display: text,
+    };
   }
 
   #hooks(
@@ -281,15 +304,21 @@ export class Session implements AsyncDisposable {
   async #deliver(afterAnswer: boolean): Promise<void> {
     const { policy, steeringMode, followUpMode } = this.#settings;
     if (!this.#queues.isEmpty("steer")) return await this.#deliverFrom("steer", steeringMode);
-    if (afterAnswer && policy.followUps === "steps") await this.#deliverFrom("follow_up", followUpMode);
+    if (afterAnswer && policy.followUps === "steps") {
+      await this.#deliverFrom("follow_up", followUpMode);
+    }
   }
 
   async #deliverFrom(queue: QueueName, mode: Settings["steeringMode"]): Promise<void> {
     const delivered: SessionEvent[] = [];
     for (const waiting of this.#queues.peek(queue, mode)) {
-      const message = await this.#createMessage(waiting, { expand: this.#settings.policy.expandDelivered });
+      const message = await this.#createMessage(waiting, {
+        expand: this.#settings.policy.expandDelivered,
+      });
       // Somebody may have cleared the queue while a file was read for the message.
-      if (this.#queues.peek(queue, "one-at-a-time")[0] !== waiting) return await this.#tellAll(delivered);
+      if (this.#queues.peek(queue, "one-at-a-time")[0] !== waiting) {
+        return await this.#tellAll(delivered);
+      }
       const id = this.transcript.append(message);
       this.#queues.take(queue);
       this.#tellDequeued(queue, waiting);
@@ -304,7 +333,14 @@ export class Session implements AsyncDisposable {
 
   #tellDequeued(queue: QueueName, waiting: WaitingMessage): void {
     const { text, requestId } = waiting;
-    this.#emit({ type: "queue_change", action: "dequeue", queue, text, requestId, ...this.#queues.depths() });
+    this.#emit({
+      type: "queue_change",
+      action: "dequeue",
+      queue,
+      text,
+      requestId,
+      ...this.#queues.depths(),
+    });
   }
 
   /** Ends a turn and decides in the same moment what follows, so that no command can come in between. */
@@ -346,7 +382,9 @@ export class Session implements AsyncDisposable {
 }
 
 function abortOf(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  return new Promise((resolve) =>
+    signal.addEventListener("abort", () => resolve(), { once: true })
+  );
 }
 
 /** One line for the client about a turn that ended by a fault of the machine or of ours. */

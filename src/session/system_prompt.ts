@@ -9,7 +9,10 @@ const MAX_CONTEXT_BYTES = 100_000;
 const CONTEXT_FILES = ["AGENTS.override.md", "AGENTS.md", "CLAUDE.md"];
 
 /** Reads the context files and puts the prompt together. A file that cannot be read is one line on stderr. */
-export async function readSystemPrompt(settings: Settings, toolNames: readonly string[]): Promise<string> {
+export async function readSystemPrompt(
+  settings: Settings,
+  toolNames: readonly string[],
+): Promise<string> {
   const { prompt } = settings;
   const parts = [prompt.system ?? describeAgent(toolNames), describeEnvironment(settings)];
   if (prompt.contextFiles) parts.push(...await readContextFiles(settings));
@@ -24,8 +27,9 @@ function describeAgent(toolNames: readonly string[]): string {
     "When a call is refused or not run, do not try to get around it: say what you would have done, or find another way that needs no permission.",
     "Answer shortly. Say what you did and what you found; name files by their path. If you could not do something, say so.",
   ];
-  if (toolNames.length === 0) lines.push("You have no tools in this session: answer from the conversation alone.");
-  else if (!toolNames.includes("bash")) lines.push("You cannot run commands in this session.");
+  if (toolNames.length === 0) {
+    lines.push("You have no tools in this session: answer from the conversation alone.");
+  } else if (!toolNames.includes("bash")) lines.push("You cannot run commands in this session.");
   return lines.join("\n");
 }
 
@@ -69,7 +73,10 @@ async function readFirst(host: Host, paths: readonly string[]): Promise<string |
     try {
       const info = await host.files.stat(path);
       if (info?.kind !== "file") continue;
-      const bytes = await host.files.read(path, { signal: new AbortController().signal, limit: MAX_CONTEXT_BYTES });
+      const bytes = await host.files.read(path, {
+        signal: new AbortController().signal,
+        limit: MAX_CONTEXT_BYTES,
+      });
       const text = new TextDecoder().decode(bytes).trim();
       if (text === "") continue;
       return `<instructions file="${path}">\n${text}\n</instructions>`;

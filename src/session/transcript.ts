@@ -23,7 +23,8 @@ export interface StoredMessage {
 }
 
 /** Begins the result of a call whose process died. */
-export const LOST_RESULT = "Interrupted before a tool result was saved; the call may or may not have been carried out";
+export const LOST_RESULT =
+  "Interrupted before a tool result was saved; the call may or may not have been carried out";
 
 const TITLE_LENGTH = 100;
 
@@ -102,7 +103,14 @@ export class Transcript implements Conversation {
   /** Records a model call that is not a message of this conversation: a subagent's, a compaction's. */
   recordUsage(kind: string, call: { usage: Usage; receipt: Receipt }): void {
     const { usage, receipt } = call;
-    this.#write({ type: "usage", kind, provider: receipt.provider, model: receipt.model, usage, receipt });
+    this.#write({
+      type: "usage",
+      kind,
+      provider: receipt.provider,
+      model: receipt.model,
+      usage,
+      receipt,
+    });
     this.#count(usage, receipt);
   }
 

@@ -39,7 +39,8 @@ export class Workshop {
       import("./choose_tools.ts"),
       import("./system_prompt.ts"),
     ]);
-    const isCredential = (path: string) => isCredentialFile(path, { patterns: settings.credentialPatterns });
+    const isCredential = (path: string) =>
+      isCredentialFile(path, { patterns: settings.credentialPatterns });
     const tools: ReadonlyMap<string, Tool> = await chooseTools(settings);
     let systemPrompt: Promise<string> | undefined;
     return {

@@ -10,7 +10,11 @@ export function encodeJson(value: unknown): string {
   }
 }
 
-type Frame = { readonly close: string; readonly parts: Iterator<readonly [string, unknown]>; first: boolean };
+type Frame = {
+  readonly close: string;
+  readonly parts: Iterator<readonly [string, unknown]>;
+  first: boolean;
+};
 
 /** Values are plain JSON data: what `JSON.parse` gives, and objects made of it. */
 function encodeDeep(root: unknown): string {

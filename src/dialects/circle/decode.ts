@@ -13,7 +13,9 @@ export function decodeCircle(line: Line): Request | undefined {
   if (record === undefined) return NOT_A_COMMAND;
   const id = record.id ?? undefined;
   const name = nameOf(record.type);
-  if (name === "") return { id, name, command: new RequestError("invalid", "Unknown command: (none)") };
+  if (name === "") {
+    return { id, name, command: new RequestError("invalid", "Unknown command: (none)") };
+  }
   if (!isCommandName(name) || typeof record.type !== "string") {
     return { id, name, command: new RequestError("invalid", `Unknown command: ${name}`) };
   }

@@ -124,7 +124,9 @@ function encodeData(request: Request, result: CommandResult): Json | undefined {
       };
     }
     case "get_messages": {
-      const encode = request.name === "get_native_messages" ? encodeNativeMessage : encodeLangchainMessage;
+      const encode = request.name === "get_native_messages"
+        ? encodeNativeMessage
+        : encodeLangchainMessage;
       return { messages: result.value.messages.map(encode) };
     }
     case "get_stats":
@@ -198,7 +200,9 @@ function encodeEvent(event: SessionEvent, context: EncodeContext): Json | undefi
         output: encodeContentText(event.message),
       };
     case "user_message":
-      return context.rpc && event.origin === "steer" ? { type: "steer", message: event.text } : undefined;
+      return context.rpc && event.origin === "steer"
+        ? { type: "steer", message: event.text }
+        : undefined;
     case "turn_end":
       return encodeTurnEnd(event, context);
     case "settled":
@@ -215,7 +219,9 @@ function encodeEvent(event: SessionEvent, context: EncodeContext): Json | undefi
       if (!context.full) return undefined;
       return { type: "tool_start", id: event.call.id, name: event.call.name, args: event.args };
     case "tool_output":
-      return context.full ? { type: "tool_output", id: event.callId, delta: event.delta } : undefined;
+      return context.full
+        ? { type: "tool_output", id: event.callId, delta: event.delta }
+        : undefined;
     default:
       return undefined;
   }
@@ -231,7 +237,8 @@ function encodeTurnEnd(
     case "failed":
       return { type: "error", message: oneLine(event.error) };
     case "aborted":
-      return context.rpc ? { type: "turn_end", aborted: true } : { type: "error", message: "Interrupted" };
+      return context.rpc
+        ? { type: "turn_end", aborted: true }
+        : { type: "error", message: "Interrupted" };
   }
 }
-

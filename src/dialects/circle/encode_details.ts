@@ -7,7 +7,10 @@ import { encodeNativeMessage, encodeUsage } from "./encode_messages.ts";
 
 type Json = Record<string, unknown>;
 
-export function encodeCompaction(event: SessionEvent & { type: "compaction" }, sessionId: string): Json {
+export function encodeCompaction(
+  event: SessionEvent & { type: "compaction" },
+  sessionId: string,
+): Json {
   const common = { type: "compaction", sessionId, trigger: event.trigger, phase: event.phase };
   switch (event.phase) {
     case "start":

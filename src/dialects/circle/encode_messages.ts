@@ -20,7 +20,9 @@ export function encodeUsage(usage: Usage | undefined): Json {
     input_tokens: usage?.inputTokens ?? 0,
     output_tokens: usage?.outputTokens ?? 0,
     cache_read_tokens: usage?.cacheReadTokens ?? 0,
-    ...(usage?.cacheWriteTokens === undefined ? {} : { cache_write_tokens: usage.cacheWriteTokens }),
+    ...(usage?.cacheWriteTokens === undefined
+      ? {}
+      : { cache_write_tokens: usage.cacheWriteTokens }),
   };
 }
 

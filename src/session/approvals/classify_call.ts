@@ -11,7 +11,16 @@ export type CallClass =
 
 const FREE: CallClass = { class: "free" };
 /** Tools that change nothing outside the conversation. */
-const FREE_TOOLS = new Set(["ls", "find", "todo", "question", "task", "list_jobs", "stop_job", "wait_jobs"]);
+const FREE_TOOLS = new Set([
+  "ls",
+  "find",
+  "todo",
+  "question",
+  "task",
+  "list_jobs",
+  "stop_job",
+  "wait_jobs",
+]);
 
 export interface ClassifyOptions {
   readonly host: Host;
@@ -28,7 +37,9 @@ export async function classifyCall(
   const { name, args } = call;
   if (FREE_TOOLS.has(name)) return FREE;
   if (name === "bash") {
-    return classifyCommand(String(args.command), { credentialPatterns: options.credentialPatterns });
+    return classifyCommand(String(args.command), {
+      credentialPatterns: options.credentialPatterns,
+    });
   }
   const isRead = name === "read" || name === "grep";
   const isWrite = name === "write" || name === "edit";
@@ -37,10 +48,14 @@ export async function classifyCall(
   const path = options.host.paths.resolve(options.workspace, given);
   const real = await resolveAsFarAsPossible(options.host, path);
   if (await isSecret(options, [path, real])) {
-    return { class: "refused", reason: `${options.host.paths.basename(path)} is a credential file` };
+    return {
+      class: "refused",
+      reason: `${options.host.paths.basename(path)} is a credential file`,
+    };
   }
   if (isRead) return FREE;
-  const outside = !isInside(options.host, options.workspace, path) || !isInside(options.host, options.workspace, real);
+  const outside = !isInside(options.host, options.workspace, path) ||
+    !isInside(options.host, options.workspace, real);
   return { class: "asks", reason: `changes files ${outside ? "outside" : "in"} the workspace` };
 }
 
@@ -53,7 +68,8 @@ async function isSecret(options: ClassifyOptions, paths: readonly string[]): Pro
 function isInside(host: Host, folder: string, path: string): boolean {
   const relative = host.paths.relative(folder, path);
   const { separator } = host.paths;
-  return relative !== ".." && !relative.startsWith(`..${separator}`) && !host.paths.isAbsolute(relative);
+  return relative !== ".." && !relative.startsWith(`..${separator}`) &&
+    !host.paths.isAbsolute(relative);
 }
 
 /** The path without symlinks; what does not exist yet is kept as it is behind its nearest existing parent. */

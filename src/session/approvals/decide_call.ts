@@ -23,7 +23,11 @@ export async function decideCall(
     case "free":
       return { run: true };
     case "refused":
-      return { run: false, cause: "refused", text: `Denied by approval policy: ${classified.reason}` };
+      return {
+        run: false,
+        cause: "refused",
+        text: `Denied by approval policy: ${classified.reason}`,
+      };
     case "alwaysAsks":
       if (allows && settings.policy.allowRunsAlwaysAsking) return { run: true };
       return {
