@@ -3,7 +3,7 @@ import type { Model } from "../../src/agent/model.ts";
 import { ModelError, type ModelErrorKind } from "../../src/errors.ts";
 import { startModelServer } from "../fakes/model_server.ts";
 import type { Reply } from "../fakes/reply.ts";
-import { ask, delta, modelOf, sse, testModel } from "./_ask.ts";
+import { ask, delta, modelOf, requestOf, sse, testModel } from "./_ask.ts";
 
 const fails = (model: Model) => assertRejects(() => ask(model), ModelError);
 
@@ -149,16 +149,8 @@ Deno.test("createOpenaiModel() does not take slow reading for a stall", async ()
   const model = modelOf([sse(delta({ content: "a" }), delta({ content: "b" }, "stop"))], {
     stallTimeoutMs: 40,
   });
-  const { messages } = { messages: [] };
   let waits = 0;
-  const request = {
-    systemPrompt: "",
-    messages,
-    tools: [],
-    thinkingLevel: undefined,
-    sessionId: "",
-  };
-  await model.reply(request, {
+  await model.reply(requestOf(), {
     signal: new AbortController().signal,
     sink: (event) => {
       if (event.type !== "text_delta") return undefined;
@@ -182,6 +174,15 @@ Deno.test("createOpenaiModel() keeps a finished reply when the connection breaks
   const { content, end } = await ask(modelOf([], { fetch }));
   assertEquals(content, [{ type: "text", text: "done" }]);
   assertEquals(end.stopReason, "stop");
+});
+
+Deno.test("createOpenaiModel() keeps a finished reply when the endpoint does not close", async () => {
+  await using server = startModelServer();
+  const raw = `data: ${JSON.stringify(delta({ content: "done" }, "stop"))}\n\n`;
+  server.reply({ raw: [raw, ": never sent"], stallAfter: 1 });
+  const { content } = await ask(testModel({ baseUrl: server.url, stallTimeoutMs: 60 }));
+  assertEquals(content, [{ type: "text", text: "done" }]);
+  await server.waitForAborted(1);
 });
 
 Deno.test("createOpenaiModel() refuses an answer that is no event stream", async () => {
