@@ -3,7 +3,9 @@
  * format, dialects to theirs.
  */
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonValue = null | boolean | number | string | JsonValue[] | {
+  [key: string]: JsonValue;
+};
 export type JsonObject = { [key: string]: JsonValue };
 
 export interface TextBlock {
