@@ -131,14 +131,17 @@ async function checkModel(
   if (choice.api === "demo") return [model];
   const name = "endpoint";
   const address = URL.parse(choice.baseUrl)?.host ?? "the configured address";
-  const limit = AbortSignal.timeout(LIST_LIMIT_MS);
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), LIST_LIMIT_MS);
   let ids: readonly string[];
   try {
-    const signal = AbortSignal.any([options.signal, limit]);
+    const signal = AbortSignal.any([options.signal, limit.signal]);
     ids = await options.listModels(choice, { signal });
   } catch (error) {
     options.signal.throwIfAborted();
-    const why = limit.aborted ? `no answer within ${LIST_LIMIT_MS / 1000} s` : errorText(error);
+    const why = limit.signal.aborted
+      ? `no answer within ${LIST_LIMIT_MS / 1000} s`
+      : errorText(error);
     const text = `${address} does not list its models: ${why}`;
     return [model, {
       name,
@@ -146,6 +149,8 @@ async function checkModel(
       text,
       fix: `check baseUrl and the key of ${provider}, or run weir setup`,
     }];
+  } finally {
+    clearTimeout(timer);
   }
   if (ids.includes(id)) return [model, { name, result: "ok", text: `${address} offers ${id}` }];
   const some = ids.slice(0, 5).join(", ") || "none";
