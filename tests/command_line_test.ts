@@ -69,6 +69,7 @@ Deno.test("parseCommandLine() refuses in the circle dialect what the usage table
     ["--mode rpc --session-id=-a", BAD_ID],
     ["--mode rpc --session-id a.", BAD_ID],
     ["--mode rpc --session-id a/b", BAD_ID],
+    [`--mode rpc --session-id ${"a".repeat(201)}`, BAD_ID],
     ["--mode rpc --session-id a\n", BAD_ID],
     ["--mode rpc --yolo --approvals deny", "--yolo and --approvals deny cannot go together"],
     ["--mode rpc --approvals ask --yolo", "--yolo and --approvals ask cannot go together"],
@@ -279,8 +280,8 @@ Deno.test("parseCommandLine() follows the rules of the nimlet dialect", () => {
   assertEquals(parseRun("--mode rpc -r", environment).options.continue, true);
   assertEquals(parseRun("--mode rpc --thinking none", environment).options.thinking, "off");
   assertEquals(
-    parseRun("--mode rpc --no-session --session-id a", environment).options.sessionId,
-    "a",
+    parseRun("--mode rpc --no-session --session-id ab", environment).options.sessionId,
+    "ab",
   );
   const refusals: [string, string][] = [
     ["--mode rpc there", "RPC mode accepts commands on stdin, not a CLI prompt."],

@@ -1,58 +1,45 @@
-/** `weir sessions`: lists stored conversations. Does not know how they are stored. */
+/** `weir sessions`: lists stored conversations. Knows nothing of how they are stored. */
 
+import type { Host } from "../host.ts";
+import { listSessions, type SessionListing } from "../session/list_sessions.ts";
 import type { CommandIo, CommandPlace } from "./command_io.ts";
 import type { SessionsCommand } from "./parse_subcommand.ts";
 
-/** What is shown of a stored conversation. */
-export interface ListedSession {
-  readonly id: string;
-  readonly name: string | undefined;
-  readonly firstPrompt: string | undefined;
-  /** The workspace. */
-  readonly folder: string;
-  /** When it was last written, milliseconds since 1970. */
-  readonly modifiedMs: number;
-}
-
-/** Finds stored conversations, those of every folder when `folder` is `undefined`. */
-export type ListSessions = (options: {
-  readonly folder: string | undefined;
-  readonly sessionDir: string | undefined;
-  readonly signal: AbortSignal;
-}) => AsyncIterable<ListedSession> | Promise<readonly ListedSession[]>;
-
-/** Writes the newest first, one per line: id, time, name or first prompt, and with `all` the folder. Returns the exit code, always 0. */
+/**
+ * Writes the newest first, one per line: id, time, name or first prompt, and with `all` the folder. With `json` each line is an object with
+ * `id`, `name`, `firstPrompt`, `folder` and `modified`. Returns the exit code, always 0.
+ */
 export async function runSessionsCommand(
-  options: Omit<SessionsCommand, "kind"> & CommandPlace & { listSessions: ListSessions },
+  host: Host,
+  options: Omit<SessionsCommand, "kind"> & CommandPlace,
   io: CommandIo,
 ): Promise<number> {
-  const { signal, sessionDir } = options;
-  const found = await options.listSessions({
-    folder: options.all ? undefined : options.currentFolder,
-    sessionDir,
-    signal,
-  });
-  const sessions: ListedSession[] = [];
-  for await (const session of found) sessions.push(session);
-  sessions.sort((one, other) => other.modifiedMs - one.modifiedMs);
+  const { home, currentFolder, sessionDir, all, json, signal } = options;
+  const store = {
+    home,
+    workspace: currentFolder,
+    ...(sessionDir === undefined ? {} : { sessionDir }),
+  };
+  const sessions = await listSessions(host, store, { signal, everywhere: all });
   for (const session of sessions) {
-    io.out(options.json ? describeAsJson(session) : describe(session, { all: options.all }));
+    io.out(json ? describeAsJson(session) : describe(session, { all }));
   }
-  if (sessions.length === 0 && !options.json) {
-    io.err(options.all ? "No saved sessions" : "No saved sessions in this folder; --all shows all");
+  if (sessions.length === 0 && !json) {
+    io.err(all ? "No saved sessions" : "No saved sessions in this folder; --all shows all");
   }
   return 0;
 }
 
-function describe(session: ListedSession, { all }: { all: boolean }): string {
-  const title = shorten(session.name ?? session.firstPrompt ?? "(empty)");
-  const folder = all ? `  ${shorten(session.folder, { limit: 200 })}` : "";
-  return `${shorten(session.id)}  ${describeTime(session.modifiedMs)}  ${title}${folder}`;
+function describe(session: SessionListing, { all }: { all: boolean }): string {
+  const { header, modifiedMs, name, firstPrompt } = session;
+  const title = shorten(name || firstPrompt || "(empty)");
+  const folder = all ? `  ${shorten(header.cwd, { limit: 200 })}` : "";
+  return `${shorten(header.id, { limit: 200 })}  ${describeTime(modifiedMs)}  ${title}${folder}`;
 }
 
-function describeAsJson({ id, name, firstPrompt, folder, modifiedMs }: ListedSession): string {
+function describeAsJson({ header, name, firstPrompt, modifiedMs }: SessionListing): string {
   const modified = new Date(modifiedMs).toISOString();
-  return JSON.stringify({ id, name, firstPrompt, folder, modified });
+  return JSON.stringify({ id: header.id, name, firstPrompt, folder: header.cwd, modified });
 }
 
 /** Local time to the minute. */
