@@ -89,7 +89,13 @@ Deno.test("resolveModel() can refuse a provider that is not configured", () => {
     kind: "configuration",
     exitCode: 1,
   });
+  assertRefused(() => resolve(TWO, { ...options, provider: "none", model: "big" }), {
+    text: "unsupported provider: none",
+    kind: "configuration",
+    exitCode: 1,
+  });
   assertEquals(resolve(TWO, { ...options, model: "big" }).id, "big");
+  assertEquals(resolve(TWO, { ...options, provider: "local" }).id, "org/big");
 });
 
 Deno.test("resolveModel() has the demo model built in", () => {
