@@ -148,8 +148,7 @@ Deno.test("read says what is there instead of a file", async () => {
     files: { "src/a.ts": "" },
     symlinks: { dangling: "nowhere" },
   });
-  const failure = async (path: string) =>
-    failureText(await runTool(readTool, { path }, context));
+  const failure = async (path: string) => failureText(await runTool(readTool, { path }, context));
   assertEquals(await failure("src"), 'Cannot read "src": it is a folder, use ls');
   assertEquals(
     await failure("./no/such"),
