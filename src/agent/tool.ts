@@ -24,6 +24,58 @@ export interface ToolContext {
   readonly allowedVariables: readonly string[];
   /** Names of environment variables that hold the providers' keys. */
   readonly secretVariables: readonly string[];
+  /** Absent where nothing can run in the background. */
+  readonly jobs?: ToolJobs;
+}
+
+/** How a command ended. `code` is its exit code, 128 + number after a signal. */
+export type CommandEnd =
+  /** `leftRunning`: the command itself ended, something that it started did not. */
+  | { readonly kind: "exited"; readonly code: number; readonly leftRunning: boolean }
+  | { readonly kind: "output limit"; readonly code: number }
+  /** Its output could not be kept; `problem` says why. */
+  | { readonly kind: "output unavailable"; readonly problem: string; readonly code: number };
+
+/** What a command has written so far. */
+export interface CommandOutput {
+  /** All of it, or its last lines. */
+  readonly text: string;
+  readonly truncated: boolean;
+  /** The file that has everything; `undefined` as long as there is none. */
+  readonly logPath: string | undefined;
+  readonly totalBytes: number;
+}
+
+/** A shell command that runs. Disposing stops it. */
+export interface RunningCommand extends AsyncDisposable {
+  readonly command: string;
+  /** Once the command itself has ended and its output is read. Never rejects. */
+  readonly ended: Promise<CommandEnd>;
+  snapshot(): CommandOutput;
+  /** Makes the file that gets everything it writes, from the first byte on, and gives its path. Throws `HostError`. */
+  openLog(): Promise<string>;
+  /** Resolves when nothing of it runs any more. Throws `signal.reason`. */
+  waitForTree(options: { signal: AbortSignal }): Promise<void>;
+  /** SIGTERM to everything it started, then SIGKILL; resolves when nothing of it runs. */
+  stop(options: { graceMs: number }): Promise<void>;
+}
+
+/** Where commands go on that outlive their call. */
+export interface ToolJobs {
+  /** Why no command may be started in the background now. */
+  refusal(): string | undefined;
+  /**
+   * Takes a command over, which the job then owns, and gives the line that tells of it. `shell` was started in or moved to the
+   * background; `adopted` has ended itself but not what it started.
+   */
+  add(
+    command: RunningCommand,
+    options: { kind: "shell" | "adopted"; timeoutMs: number | undefined },
+  ): Promise<string>;
+  /** Tells of a foreground command until disposed; `moveToBackground` makes its call end and come to `add`. */
+  foreground(command: RunningCommand, options: { moveToBackground: () => void }): Disposable;
+  /** Resolves when the next job of this conversation ends; throws `signal.reason`. */
+  nextEnd(options: { signal: AbortSignal }): Promise<void>;
 }
 
 /** What came of a call. A failure is a result too: the model reads it. */

@@ -17,7 +17,12 @@ const hasProc = Deno.build.os === "linux";
 
 /** All processes but zombies. Takes about a millisecond per hundred processes on Linux, longer elsewhere. */
 export async function listProcesses(): Promise<ProcessRow[]> {
-  return hasProc ? listProc() : await listWithPs();
+  try {
+    if (hasProc) return listProc();
+  } catch {
+    // A machine without a mounted /proc.
+  }
+  return await listWithPs();
 }
 
 /** When a process started, in a form that only serves to compare; `undefined` when it does not run (zombies do not). */
