@@ -228,15 +228,16 @@ Deno.test("CUT_FILE_MENTIONS leaves out what .gitignore files exclude", async ()
     "/work/d/tmp": "",
     "/work/d/src/build": "",
     "/work/d/src/x.log": "",
-    "/work/dist/.gitignore": "!*\n",
-    "/work/dist/x": "",
+    "/work/dist/x.log": "",
+    "/work/dist/y": "",
   };
   const put = (message: string) => added(CUT_FILE_MENTIONS, message, { files });
   const folder = (path: string, names: string) =>
     `\n\n<folder path="${path}">\n${names}\n</folder>`;
   assertEquals(await put("@d"), folder("d", ".gitignore\nA.LOG\nspecial.log\nsrc/"));
   assertEquals(await put("@d/src"), folder("d/src", "build"));
-  assertEquals(await put("@dist"), folder("dist", ""));
+  // Who names an excluded folder wants to see what is in it.
+  assertEquals(await put("@dist"), folder("dist", "x.log\ny"));
 });
 
 Deno.test("attachFile() says why it attaches nothing", async () => {
