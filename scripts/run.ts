@@ -1,7 +1,7 @@
 // Starts a task of deno.json: decides where packages come from, then runs `deno` with the configuration for that source.
-// Runs with --no-config and imports nothing, because what it decides is where imports come from.
+// Runs with --no-config, so it imports no package.
+import { chooseSource, configFile, type Source, sourceOptions } from "./choose_source.ts";
 
-type Source = "jsr" | "npm";
 interface Step {
   name: string;
   args: string[];
@@ -15,7 +15,6 @@ interface Totals {
 }
 
 const root = new URL("..", import.meta.url);
-const probeMs = 3000;
 
 const tasks: Record<string, (args: string[], source: Source) => Step[]> = {
   demo: script("demo.ts"),
@@ -23,66 +22,59 @@ const tasks: Record<string, (args: string[], source: Source) => Step[]> = {
   compile: script("compile.ts"),
   bench: (args, source) => [{
     name: "bench",
-    args: ["bench", "-A", ...configured(source), ...args, ...places(args, ["scripts/bench"])],
+    args: [
+      "bench",
+      "-A",
+      "--config",
+      configFile(source),
+      ...args,
+      ...places(args, ["scripts/bench"]),
+    ],
   }],
   test: (args, source) => [testStep({ args, source, paths: ["tests"] })],
   ok: (args, source) => [
-    { name: "format", args: ["fmt", "--check", ...configured(source)] },
-    { name: "lint", args: ["lint", ...configured(source)] },
+    { name: "format", args: ["fmt", "--check", "--config", configFile(source)] },
+    { name: "lint", args: ["lint", "--config", configFile(source)] },
+    // Only the product is silent: scripts and tests may print.
+    {
+      name: "no console in src",
+      args: [
+        "lint",
+        "--config",
+        configFile(source),
+        "--rules-include=no-console",
+        ...existing(["mod.ts", "src"]),
+      ],
+    },
     {
       name: "types",
-      args: ["check", ...frozen(source), ...existing(["mod.ts", "src", "tests", "scripts"])],
+      args: ["check", ...sourceOptions(source), ...existing(["mod.ts", "src", "tests", "scripts"])],
     },
-    { name: "web standards only", args: ["run", "-A", ...frozen(source), "scripts/check_web.ts"] },
-    { name: "layers", args: ["run", "-A", ...frozen(source), "scripts/check_layers.ts"] },
+    {
+      name: "web standards only",
+      args: ["run", "-A", ...sourceOptions(source), "scripts/check_web.ts"],
+    },
+    { name: "layers", args: ["run", "-A", ...sourceOptions(source), "scripts/check_layers.ts"] },
     testStep({ args: ["--doc", ...args], source, paths: ["mod.ts", "src", "tests"] }),
   ],
 };
 
 const [task = "", ...rest] = Deno.args;
-const steps = Object.hasOwn(tasks, task) ? tasks[task] : undefined;
-if (!steps) {
-  console.error(`Cannot run "${task}": no such task, use one of ${Object.keys(tasks).join(", ")}`);
+if (!Object.hasOwn(tasks, task)) {
+  stop(`Cannot run "${task}": no such task, use one of ${Object.keys(tasks).join(", ")}`);
+}
+const source = await chooseSource().catch((error: Error) => stop(error.message));
+Deno.exit(await runSteps(tasks[task](rest, source)));
+
+function stop(reason: string): never {
+  console.error(reason);
   Deno.exit(2);
-}
-Deno.exit(await runSteps(steps(rest, await chooseSource())));
-
-/** `WEIR_STD` decides; without it JSR is used when it answers in time. */
-async function chooseSource(): Promise<Source> {
-  const wanted = Deno.env.get("WEIR_STD") ?? "";
-  if (wanted === "jsr" || wanted === "npm") return wanted;
-  if (wanted !== "") {
-    console.error(`Cannot use WEIR_STD="${wanted}": unknown source, set it to jsr or npm`);
-    Deno.exit(2);
-  }
-  const registry = Deno.env.get("JSR_URL") ?? "https://jsr.io/";
-  try {
-    const response = await fetch(new URL("@std/assert/meta.json", registry), {
-      signal: AbortSignal.timeout(probeMs),
-    });
-    const meta: unknown = await response.json();
-    return response.ok && typeof meta === "object" && meta !== null && "versions" in meta
-      ? "jsr"
-      : "npm";
-  } catch {
-    return "npm";
-  }
-}
-
-function configured(source: Source): string[] {
-  return ["--config", source === "jsr" ? "deno.json" : "deno.npm.json"];
-}
-
-/** In CI the lock file has to be complete as it is. */
-function frozen(source: Source): string[] {
-  const isFrozen = source === "npm" && Boolean(Deno.env.get("CI"));
-  return [...configured(source), ...(isFrozen ? ["--frozen"] : [])];
 }
 
 function script(name: string): (args: string[], source: Source) => Step[] {
   return (args, source) => [{
     name,
-    args: ["run", "-A", ...frozen(source), `scripts/${name}`, ...args],
+    args: ["run", "-A", ...sourceOptions(source), `scripts/${name}`, ...args],
   }];
 }
 
@@ -91,7 +83,7 @@ function testStep(
 ): Step {
   return {
     name: "tests",
-    args: ["test", "-A", ...frozen(source), ...places(args, paths), ...args],
+    args: ["test", "-A", ...sourceOptions(source), ...places(args, paths), ...args],
     counts: true,
   };
 }
@@ -146,6 +138,7 @@ async function runDeno({ args, counts }: Step): Promise<{ code: number; output: 
   const child = new Deno.Command(Deno.execPath(), {
     args,
     cwd: root,
+    env: childEnvironment(),
     stdin: "inherit",
     stdout: counts ? "piped" : "inherit",
     stderr: "inherit",
@@ -171,6 +164,12 @@ async function runDeno({ args, counts }: Step): Promise<{ code: number; output: 
   } finally {
     for (const stop of forwards) stop();
   }
+}
+
+/** Children use the same source without asking again, and trust the machine's certificates as every Deno from 2.9 on does. */
+function childEnvironment(): Record<string, string> {
+  const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
+  return { WEIR_STD: source, DENO_TLS_CA_STORE: store };
 }
 
 /** Copies the child's output to ours as it comes; resolves to the end of it, where the summary is. */

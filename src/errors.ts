@@ -34,7 +34,11 @@ export class StartError extends Error {
   /** What kind of problem it is, for dialects that treat some of them differently. */
   readonly kind: StartErrorKind;
 
-  constructor(kind: StartErrorKind, message: string, options?: ErrorOptions & { exitCode?: 1 | 2 }) {
+  constructor(
+    kind: StartErrorKind,
+    message: string,
+    options?: ErrorOptions & { exitCode?: 1 | 2 },
+  ) {
     super(message, options);
     this.kind = kind;
     this.exitCode = options?.exitCode ?? 2;

@@ -43,10 +43,17 @@ export interface HostFiles {
   lstat(path: string): Promise<FileInfo | undefined>;
   /** The path without symlinks; `not_found` when it does not exist. */
   realPath(path: string): Promise<string>;
+  /** Where a symlink points to, as it is written in it. */
+  readLink(path: string): Promise<string>;
+  /** A new private folder (0700) in the system's place for such; the caller removes it. */
+  makeTempFolder(prefix: string): Promise<string>;
   /** The whole file, or its first `limit` bytes. */
   read(path: string, options: { signal: AbortSignal; limit?: number }): Promise<Uint8Array>;
   /** The bytes of a file from `start` on as they are wanted; cancelling closes the file. */
-  openRead(path: string, options: { start?: number }): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+  openRead(
+    path: string,
+    options: { start?: number },
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /** Names in no special order. */
   readFolder(path: string): AsyncIterable<FolderEntry>;
   /** Makes the folder and its parents; fine when it exists. `mode` is for those that are made. */
@@ -114,6 +121,10 @@ export interface HostProcesses {
   readonly shell: readonly [string, ...string[]];
   /** Full path of a program on PATH. */
   find(program: string): Promise<string | undefined>;
+  /** Whether a process with this id runs. */
+  isRunning(pid: number): boolean;
+  /** Sends SIGKILL to everything that was started and still runs, without waiting: for an exit that cannot wait. */
+  killAll(): void;
   /** The environment of this process, all of it. */
   environment(): Record<string, string>;
 }

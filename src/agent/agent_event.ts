@@ -3,14 +3,26 @@
  * (`session/event.ts`); dialects encode both.
  */
 
-import type { AssistantMessage, JsonObject, ToolCall, ToolResultMessage, UserMessage } from "./message.ts";
+import type {
+  AssistantMessage,
+  JsonObject,
+  ToolCall,
+  ToolResultMessage,
+  UserMessage,
+} from "./message.ts";
 import type { ModelEvent } from "./model.ts";
 
 /** Where a user message came from. */
 export type MessageOrigin = "prompt" | "steer" | "follow_up" | "notice";
 
 /** Why a call was not carried out as asked. */
-export type NotRunCause = "unknown_tool" | "bad_arguments" | "asks" | "always_asks" | "refused" | "interrupted";
+export type NotRunCause =
+  | "unknown_tool"
+  | "bad_arguments"
+  | "asks"
+  | "always_asks"
+  | "refused"
+  | "interrupted";
 
 export type AgentEvent =
   | { readonly type: "step_start"; readonly step: number; readonly model: string }
@@ -60,7 +72,12 @@ export type AgentEvent =
     readonly begun: boolean;
     readonly cause: NotRunCause | undefined;
   }
-  | { readonly type: "step_end"; readonly step: number; readonly message: AssistantMessage; readonly durationMs: number }
+  | {
+    readonly type: "step_end";
+    readonly step: number;
+    readonly message: AssistantMessage;
+    readonly durationMs: number;
+  }
   /** A user message was added to the conversation, stored. `text` is what was sent. */
   | {
     readonly type: "user_message";
@@ -71,4 +88,6 @@ export type AgentEvent =
     /** The id of the command that brought it, as the client gave it. */
     readonly requestId: unknown;
   }
+  /** The model stopped in a way that counts as a failure, although the turn is not over by it. */
+  | { readonly type: "soft_stop"; readonly text: string }
   | { readonly type: "diagnostic"; readonly level: "warning" | "error"; readonly text: string };

@@ -3,7 +3,9 @@
  * format, dialects to theirs.
  */
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonValue = null | boolean | number | string | JsonValue[] | {
+  [key: string]: JsonValue;
+};
 export type JsonObject = { [key: string]: JsonValue };
 
 export interface TextBlock {
@@ -22,6 +24,8 @@ export interface ImageBlock {
   readonly data: string;
   readonly mimeType: string;
   readonly filename?: string;
+  /** Of the decoded bytes, in hexadecimal; computed when somebody asks. */
+  sha256?: string;
 }
 
 /** A call that the model wants made. */

@@ -26,6 +26,23 @@ export class DenoFiles implements HostFiles {
     }
   }
 
+  async readLink(path: string): Promise<string> {
+    try {
+      return await Deno.readLink(path);
+    } catch (error) {
+      throw toHostError(error, path);
+    }
+  }
+
+  async makeTempFolder(prefix: string): Promise<string> {
+    try {
+      // Deno makes it with mode 0700.
+      return await Deno.makeTempDir({ prefix });
+    } catch (error) {
+      throw toHostError(error, prefix);
+    }
+  }
+
   async read(
     path: string,
     options: { signal: AbortSignal; limit?: number },

@@ -4,11 +4,13 @@
  */
 
 import * as nodePath from "node:path";
+import process from "node:process";
 import { HostError } from "../errors.ts";
 import type { HostProcess, HostProcesses, ProcessEnd, StartOptions } from "../host.ts";
 import { toHostError } from "./deno_error.ts";
 import { joinStreams } from "./join_streams.ts";
 import { ProcessOutput } from "./process_output.ts";
+import { readRow } from "./process_table.ts";
 import { createTreeMarker, ProcessTree } from "./process_tree.ts";
 
 const isWindows = Deno.build.os === "windows";
@@ -16,6 +18,8 @@ const isWindows = Deno.build.os === "windows";
 /** The real processes. */
 export class DenoProcesses implements HostProcesses {
   #shell: readonly [string, ...string[]] | undefined;
+  /** Those that were not stopped yet. */
+  readonly #trees = new Set<ProcessTree>();
 
   get shell(): readonly [string, ...string[]] {
     return this.#shell ??= findShell();
@@ -42,8 +46,11 @@ export class DenoProcesses implements HostProcesses {
         stdout: "piped",
         stderr: pipesStderr ? "piped" : options.stderr === "inherit" ? "inherit" : "null",
       }).spawn();
+      const tree = new ProcessTree(child.pid, marker.id);
+      this.#trees.add(tree);
       return new DenoProcess(child, {
-        tree: new ProcessTree(child.pid, marker.id),
+        tree,
+        onStopped: () => this.#trees.delete(tree),
         hasInput: options.stdin === "piped",
         output: new ProcessOutput(
           pipesStderr ? joinStreams([child.stdout, child.stderr]) : child.stdout,
@@ -61,6 +68,14 @@ export class DenoProcesses implements HostProcesses {
     );
   }
 
+  isRunning(pid: number): boolean {
+    return readRow(pid) !== undefined || isSignalable(pid);
+  }
+
+  killAll(): void {
+    for (const tree of this.#trees) tree.killNow();
+  }
+
   environment(): Record<string, string> {
     return Deno.env.toObject();
   }
@@ -72,12 +87,19 @@ class DenoProcess implements HostProcess {
   readonly exited: Promise<ProcessEnd>;
   readonly #output: ProcessOutput;
   readonly #tree: ProcessTree;
+  readonly #onStopped: () => void;
   #hasExited = false;
 
   constructor(
     child: Deno.ChildProcess,
-    options: { tree: ProcessTree; hasInput: boolean; output: ProcessOutput },
+    options: {
+      tree: ProcessTree;
+      hasInput: boolean;
+      output: ProcessOutput;
+      onStopped: () => void;
+    },
   ) {
+    this.#onStopped = options.onStopped;
     this.pid = child.pid;
     this.input = options.hasInput ? child.stdin : undefined;
     this.#tree = options.tree;
@@ -99,6 +121,7 @@ class DenoProcess implements HostProcess {
 
   async stop(options: { graceMs: number }): Promise<void> {
     await this.#tree.end(options.graceMs);
+    this.#onStopped();
     await this.#output.finish();
     // An input that nobody closed would stay open; one that is being written to fails by itself.
     await this.input?.abort().catch(() => {});
@@ -112,6 +135,16 @@ class DenoProcess implements HostProcess {
   #end(end: ProcessEnd): ProcessEnd {
     this.#hasExited = true;
     return end;
+  }
+}
+
+/** Signal 0 reaches every living process, on systems that have no table to read too. */
+function isSignalable(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 

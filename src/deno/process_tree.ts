@@ -62,6 +62,13 @@ export class ProcessTree {
     return this.#ending ??= Deno.build.os === "windows" ? this.#endOnWindows() : this.#end();
   }
 
+  /** SIGKILL to the group and to every member that was ever seen, without waiting. */
+  killNow(): void {
+    if (this.#gone || Deno.build.os === "windows") return;
+    signal(-this.#root, "SIGKILL");
+    for (const pid of this.#known.keys()) signal(pid, "SIGKILL");
+  }
+
   async #end(): Promise<void> {
     const told = new Set<number>();
     for (let pauseMs = 1;; pauseMs = Math.min(pauseMs * 2, 20)) {

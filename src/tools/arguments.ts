@@ -92,7 +92,8 @@ function matches(schema: JsonObject, value: JsonValue): boolean {
 }
 
 function isInRange(schema: JsonObject, value: number): boolean {
-  return value >= Number(schema.minimum ?? -Infinity) && value <= Number(schema.maximum ?? Infinity);
+  return value >= Number(schema.minimum ?? -Infinity) &&
+    value <= Number(schema.maximum ?? Infinity);
 }
 
 function expectation(schema: JsonObject): string {

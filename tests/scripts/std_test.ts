@@ -33,7 +33,12 @@ Deno.test("assertEquals() compares structure", () => {
   assertEquals({ a: [1, { b: new Set([1]) }] }, { a: [1, { b: new Set([1]) }] });
   assertEquals<unknown>(Object.assign(Object.create(null), { a: 1 }), { a: 1 });
   assertEquals(new Uint8Array([1, 2]), new Uint8Array([1, 2]));
+  assertEquals({ a: [-0, { b: Object.create(null) }] }, { a: [0, { b: {} }] });
+  assertEquals("ab".match(/b/), "ab".match(/b/));
+  assertNotEquals("ab".match(/b/), "b".match(/b/));
   assertNotEquals<unknown>({ a: undefined }, {});
+  assertNotEquals<unknown>(new Error("a"), new Error("b"));
+  assertNotEquals<unknown>([undefined], []);
   assertNotEquals(new Map([[1, 2]]), new Map([[1, 3]]));
   const error = assertThrows(() => assertEquals([1, 2], [1, 3], "numbers"), AssertionError);
   assertStringIncludes(error.message, "numbers");

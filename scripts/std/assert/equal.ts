@@ -1,6 +1,5 @@
 // Equality as `@std/assert` sees it, and the text that shows where two values differ.
-import { isDeepStrictEqual } from "node:util";
-import { inspect } from "node:util";
+import { inspect, isDeepStrictEqual } from "node:util";
 
 /** True when both values have the same structure; a missing prototype and `Object`, and `-0` and `0`, count as the same. */
 export function equal(left: unknown, right: unknown): boolean {
@@ -90,18 +89,10 @@ function plain(value: unknown, seen = new Map<unknown, unknown>()): unknown {
   if (value === 0) return 0;
   if (typeof value !== "object" || value === null) return value;
   if (seen.has(value)) return seen.get(value);
-  if (Array.isArray(value)) {
-    const copy: unknown[] = [];
-    copy.length = value.length;
-    seen.set(value, copy);
-    for (const index of Object.keys(value)) {
-      Object.assign(copy, { [index]: plain(value[Number(index)], seen) });
-    }
-    return copy;
-  }
   const prototype = Object.getPrototypeOf(value);
-  if (prototype !== null && prototype !== Object.prototype) return value;
-  const copy: Record<PropertyKey, unknown> = {};
+  const isPlain = prototype === null || prototype === Object.prototype;
+  if (!isPlain && !Array.isArray(value)) return value;
+  const copy = Array.isArray(value) ? new Array<unknown>(value.length) : {};
   seen.set(value, copy);
   for (const key of Reflect.ownKeys(value)) {
     if (!Object.prototype.propertyIsEnumerable.call(value, key)) continue;

@@ -17,8 +17,11 @@ export function assert(expr: unknown, msg = ""): asserts expr {
   if (!expr) throw new AssertionError(msg);
 }
 
+/** What counts as false. */
+export type Falsy = false | 0 | 0n | "" | null | undefined;
+
 /** Fails unless `expr` is falsy. */
-export function assertFalse(expr: unknown, msg = ""): void {
+export function assertFalse(expr: unknown, msg = ""): asserts expr is Falsy {
   if (expr) throw new AssertionError(msg);
 }
 

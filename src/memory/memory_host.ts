@@ -2,8 +2,8 @@
  * A `Host` that is nothing but memory, for web pages, Node and tests. Web standards only: no process can be started.
  */
 
-import { HostError, type HostErrorCode } from "./errors.ts";
-import type { AppendFile, FileInfo, FolderEntry, Host, HostFiles } from "./host.ts";
+import { HostError, type HostErrorCode } from "../errors.ts";
+import type { AppendFile, FileInfo, FolderEntry, Host, HostFiles } from "../host.ts";
 import { posixPaths } from "./posix_paths.ts";
 
 /** What a memory host starts with. */
@@ -103,6 +103,19 @@ class MemoryFiles implements HostFiles {
   async lstat(path: string): Promise<FileInfo | undefined> {
     await undefined;
     return infoOf(this.#lookOrNothing(path, { follow: false })?.node);
+  }
+
+  async readLink(path: string): Promise<string> {
+    await undefined;
+    const node = this.#lookOrNothing(path, { follow: false })?.node;
+    if (node?.kind === "symlink") return node.target;
+    throw new HostError("other", `Not a symlink: ${path}`, { path });
+  }
+
+  async makeTempFolder(prefix: string): Promise<string> {
+    const path = `/tmp/${prefix}${crypto.randomUUID()}`;
+    await this.makeFolder(path, { mode: 0o700 });
+    return path;
   }
 
   async realPath(path: string): Promise<string> {

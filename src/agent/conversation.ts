@@ -1,0 +1,14 @@
+/**
+ * Conversation: where a turn reads what was said and keeps what is said. A session implements it on a file, a subagent in memory.
+ */
+
+import type { Message } from "./message.ts";
+
+export interface Conversation {
+  /** What the model is sent: every call with its result, partial replies left out, compacted messages replaced. */
+  requestMessages(): readonly Message[];
+  /** An id that no message has. */
+  reserveId(): string;
+  /** Keeps a message; when it returns the message survives the end of this process. */
+  append(message: Message, options?: { id: string }): string;
+}

@@ -1,0 +1,251 @@
+/**
+ * One turn: model requests and tool runs until the model has answered, the turn is stopped, or a request fails for good. Knows no file,
+ * no queue and no wire: what waits, what is allowed and what is kept is decided by its owner, through hooks and the conversation.
+ */
+
+import type { ModelError } from "../errors.ts";
+import type { AgentEvent } from "./agent_event.ts";
+import type { Conversation } from "./conversation.ts";
+import type { TurnHooks } from "./hook.ts";
+import { type AssistantMessage, isPartial, textOf, toolCallsOf, type Usage } from "./message.ts";
+import type { Model, ThinkingLevel } from "./model.ts";
+import { runStep } from "./run_step.ts";
+import { runTools, type TurnTexts } from "./run_tools.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+import { addUsage, NO_USAGE } from "./usage.ts";
+
+/** What a model request is made with; asked for anew before each one. */
+export interface TurnSetting {
+  readonly model: Model;
+  readonly thinkingLevel: ThinkingLevel | undefined;
+  readonly systemPrompt: string;
+  readonly tools: ReadonlyMap<string, Tool>;
+}
+
+export interface TurnOptions {
+  readonly sessionId: string;
+  readonly conversation: Conversation;
+  readonly hooks: TurnHooks;
+  readonly texts: TurnTexts;
+  readonly exitCodeIsError: boolean;
+  readonly emptyAnswer: "fail" | "ask_again";
+  readonly lengthCut: "answer" | "go_on";
+  readonly toolContext: Omit<ToolContext, "callId" | "signal" | "onOutput">;
+  readonly signal: AbortSignal;
+  setting(): Promise<TurnSetting>;
+  /** Emits an event; a returned promise asks to wait before more is produced. */
+  emit(event: AgentEvent): Promise<void> | undefined;
+}
+
+export type TurnResult =
+  & { readonly usage: Usage; readonly durationMs: number }
+  & (
+    | { readonly outcome: "answered"; readonly answer: string; readonly model: string }
+    | { readonly outcome: "aborted" }
+    | { readonly outcome: "failed"; readonly error: string }
+  );
+
+/** The text of the failure of a reply that has neither text nor calls. */
+export const NO_ANSWER = "model ended without an answer";
+const STOPPED_EMPTY = "The model stopped without a user-facing answer.";
+const STOPPED_LENGTH = "Stopped after repeated output-token limits.";
+const MAX_LENGTH_CUTS = 8;
+
+/** Added to one request, never stored or shown, after an answer that was empty. */
+const EMPTY_ANSWER_REMINDER =
+  "Your last reply had no text. Tell the person now, in a sentence or more, what you found or did.";
+
+/** Runs the turn whose opening message is already in the conversation. Throws only what is a fault of ours. */
+export async function runTurn(options: TurnOptions): Promise<TurnResult> {
+  return await new TurnRun(options).run();
+}
+
+class TurnRun {
+  readonly #options: TurnOptions;
+  readonly #startedAt = Date.now();
+  #usage = NO_USAGE;
+  #step = -1;
+  #repeatedAfterBreak = false;
+  #madeRoom = false;
+  #emptyAnswers = 0;
+  #lengthCuts = 0;
+  #reminder: string | undefined;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<TurnResult> {
+    const { hooks, signal } = this.#options;
+    let afterAnswer = false;
+    try {
+      while (true) {
+        await hooks.beforeRequest({ afterAnswer, signal });
+        signal.throwIfAborted();
+        const next = await this.#runStep();
+        if (next.kind === "end") return this.#end(next.result);
+        afterAnswer = next.kind === "answered";
+        if (next.kind !== "answered") continue;
+        await hooks.beforeEnd();
+        signal.throwIfAborted();
+        const result = this.#end(next.result);
+        if (!hooks.goesOn(result)) return result;
+      }
+    } catch (error) {
+      if (signal.aborted) return this.#end({ outcome: "aborted" });
+      throw error;
+    }
+  }
+
+  #end(result: StepEnd): TurnResult {
+    return { ...result, usage: this.#usage, durationMs: Math.max(1, Date.now() - this.#startedAt) };
+  }
+
+  async #runStep(): Promise<NextStep> {
+    const { emit, conversation, signal } = this.#options;
+    const setting = await this.#options.setting();
+    const step = ++this.#step;
+    const startedAt = Date.now();
+    const replyId = conversation.reserveId();
+    await emit({ type: "step_start", step, model: setting.model.id });
+    const result = await runStep({
+      model: setting.model,
+      replyId,
+      signal,
+      emit,
+      request: {
+        systemPrompt: setting.systemPrompt,
+        messages: this.#requestMessages(),
+        tools: [...setting.tools.values()].map(({ name, description, parameters }) => ({
+          name,
+          description,
+          parameters,
+        })),
+        thinkingLevel: setting.thinkingLevel,
+        sessionId: this.#options.sessionId,
+      },
+    });
+    if (result.kind === "failed") return await this.#onFailure(result.error);
+    if (result.kind !== "complete") return await this.#onBroken(replyId, result);
+    this.#repeatedAfterBreak = false;
+    const { message } = result;
+    this.#usage = addUsage(this.#usage, message.usage);
+    conversation.append(message, { id: replyId });
+    await emit({ type: "reply_end", id: replyId, message });
+    const calls = toolCallsOf(message);
+    if (calls.length > 0) {
+      await runTools(calls, {
+        tools: setting.tools,
+        conversation,
+        hooks: this.#options.hooks,
+        texts: this.#options.texts,
+        exitCodeIsError: this.#options.exitCodeIsError,
+        signal,
+        context: this.#options.toolContext,
+        emit,
+      });
+      if (signal.aborted) return { kind: "end", result: { outcome: "aborted" } };
+    }
+    await emit({
+      type: "step_end",
+      step,
+      message,
+      durationMs: Math.max(1, Date.now() - startedAt),
+    });
+    if (calls.length > 0) {
+      this.#emptyAnswers = 0;
+      this.#lengthCuts = 0;
+      return { kind: "next" };
+    }
+    return await this.#onAnswer(message);
+  }
+
+  #requestMessages() {
+    const messages = this.#options.conversation.requestMessages();
+    const reminder = this.#reminder;
+    this.#reminder = undefined;
+    if (reminder === undefined) return messages;
+    return [...messages, {
+      role: "user" as const,
+      content: [{ type: "text" as const, text: reminder }],
+      timestamp: Date.now(),
+    }];
+  }
+
+  async #onAnswer(message: AssistantMessage): Promise<NextStep> {
+    const { lengthCut, emptyAnswer, emit } = this.#options;
+    const answer = textOf(message);
+    const result = { outcome: "answered", answer, model: message.model } as const;
+    if (message.stopReason === "length" && lengthCut === "go_on") {
+      if (++this.#lengthCuts < MAX_LENGTH_CUTS) return { kind: "next" };
+      this.#lengthCuts = 0;
+      await emit({ type: "soft_stop", text: STOPPED_LENGTH });
+      await emit({
+        type: "diagnostic",
+        level: "warning",
+        text: "Stopped after repeated output-token limits; ask the agent to continue.",
+      });
+      return { kind: "end", result };
+    }
+    this.#lengthCuts = 0;
+    if (answer.trim() !== "") {
+      this.#emptyAnswers = 0;
+      return { kind: "answered", result };
+    }
+    if (emptyAnswer === "fail") {
+      return { kind: "end", result: { outcome: "failed", error: NO_ANSWER } };
+    }
+    if (++this.#emptyAnswers === 1) {
+      await emit({
+        type: "diagnostic",
+        level: "warning",
+        text: "The model returned no user-facing answer; asking it to finish…",
+      });
+      this.#reminder = EMPTY_ANSWER_REMINDER;
+      return { kind: "next" };
+    }
+    this.#emptyAnswers = 0;
+    await emit({ type: "soft_stop", text: STOPPED_EMPTY });
+    return { kind: "answered", result };
+  }
+
+  /** A request that never gave a piece. */
+  async #onFailure(error: ModelError): Promise<NextStep> {
+    if (error.kind === "overflow" && !this.#madeRoom) {
+      this.#madeRoom = true;
+      if (await this.#options.hooks.makeRoom(this.#options.signal)) return { kind: "next" };
+    }
+    this.#options.signal.throwIfAborted();
+    return { kind: "end", result: { outcome: "failed", error: error.message } };
+  }
+
+  /** A reply that broke off: its text stays in the conversation, marked as cut, and the step is tried once more. */
+  async #onBroken(
+    id: string,
+    result: { kind: "broken"; message: AssistantMessage; error: ModelError } | {
+      kind: "aborted";
+      message: AssistantMessage;
+    },
+  ): Promise<NextStep> {
+    const { conversation, emit } = this.#options;
+    const { message } = result;
+    const again = result.kind === "broken" && !this.#repeatedAfterBreak;
+    if (isPartial(message) && message.content.length > 0) conversation.append(message, { id });
+    await emit({ type: "reply_broken", id, message, again });
+    if (result.kind === "aborted") return { kind: "end", result: { outcome: "aborted" } };
+    if (!again) return { kind: "end", result: { outcome: "failed", error: result.error.message } };
+    this.#repeatedAfterBreak = true;
+    return { kind: "next" };
+  }
+}
+
+type StepEnd =
+  | { readonly outcome: "answered"; readonly answer: string; readonly model: string }
+  | { readonly outcome: "aborted" }
+  | { readonly outcome: "failed"; readonly error: string };
+
+/** What follows a step: another one (`next`), maybe another one, or the end. */
+type NextStep =
+  | { readonly kind: "next" }
+  | { readonly kind: "answered"; readonly result: StepEnd }
+  | { readonly kind: "end"; readonly result: StepEnd };

@@ -1,0 +1,121 @@
+/**
+ * The program: flags, the machine, a dialect, and the exit code. The only file that exits, and the only one that knows Deno's host.
+ */
+
+import { parseCommandLine, type RunCommandLine } from "./cli/command_line.ts";
+import type { CommandIo } from "./cli/command_io.ts";
+import { createDenoHost } from "./deno/deno_host.ts";
+import type { Dialect } from "./dialects/dialect.ts";
+import { errorText, StartError } from "./errors.ts";
+import type { Host } from "./host.ts";
+import { loadDialect } from "./start/load_dialect.ts";
+
+/** Signals that end the program, with their exit codes. */
+const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Runs the program with the arguments of the process and exits. */
+export async function main(): Promise<never> {
+  // stdout carries protocol only; whatever a dependency logs goes to stderr.
+  for (const method of ["log", "info", "debug", "table", "dir", "group"] as const) {
+    console[method] = (...values: unknown[]) => console.error(...values);
+  }
+  const host = createDenoHost();
+  Deno.exit(await runProgram(Deno.args, host));
+}
+
+async function runProgram(args: readonly string[], host: Host): Promise<number> {
+  let dialect: Dialect | undefined;
+  try {
+    const commandLine = parseCommandLine(args, {
+      dialect: host.getEnv("WEIR_DIALECT"),
+      isTerminal: Deno.stdin.isTerminal() && Deno.stdout.isTerminal(),
+      isFolder: (path) => isFolder(path),
+    });
+    if (
+      commandLine.kind === "run" && (commandLine.mode === undefined || commandLine.mode === "line")
+    ) {
+      const { NO_MODE_TEXT } = await import("./cli/help.ts");
+      host.warn(NO_MODE_TEXT);
+      return 2;
+    }
+    if (commandLine.kind !== "run") {
+      const { runSubcommand } = await import("./cli/run_subcommand.ts");
+      return await runSubcommand(commandLine, {
+        host,
+        currentFolder: Deno.cwd(),
+        signal: new AbortController().signal,
+        io: await createIo(),
+      });
+    }
+    for (const warning of commandLine.warnings) host.warn(warning);
+    dialect = await loadDialect(commandLine.dialect);
+    return await run(commandLine, { dialect, host });
+  } catch (error) {
+    if (error instanceof StartError) {
+      const failure = dialect?.describeStartError(error) ??
+        { text: `✖ ${error.message}`, exitCode: error.exitCode };
+      host.warn(failure.text);
+      return failure.exitCode;
+    }
+    host.warn(`weir: ${error instanceof Error ? error.stack ?? error.message : errorText(error)}`);
+    return 1;
+  }
+}
+
+async function createIo(): Promise<CommandIo> {
+  const { createTerminalPrompt } = await import("./deno/terminal.ts");
+  const write = (to: { writeSync(bytes: Uint8Array): number }, line: string) => {
+    const bytes = new TextEncoder().encode(line + "\n");
+    for (let written = 0; written < bytes.length;) written += to.writeSync(bytes.subarray(written));
+  };
+  return {
+    out: (line) => write(Deno.stdout, line),
+    err: (line) => write(Deno.stderr, line),
+    prompt: createTerminalPrompt(),
+  };
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
+}
+
+async function run(
+  commandLine: RunCommandLine,
+  { dialect, host }: { dialect: Dialect; host: Host },
+): Promise<number> {
+  const [{ startAgent }, { Hub }, { serve }] = await Promise.all([
+    import("./start/start_agent.ts"),
+    import("./session/hub.ts"),
+    import("./serve.ts"),
+  ]);
+  const signal = new AbortController().signal;
+  const agent = await startAgent({ host, dialect, commandLine, currentFolder: Deno.cwd(), signal });
+  const hub = new Hub(agent);
+  const signals = listenForSignals(host, () => hub.stop("signal"));
+  await serve({ stdin: Deno.stdin.readable, stdout: Deno.stdout.writable, dialect, hub });
+  const end = await hub.ended;
+  return dialect.exitCode({ ...end, signalCode: signals.code });
+}
+
+/** The first signal ends the run in order; a second one kills what runs and exits at once. */
+function listenForSignals(host: Host, onSignal: () => void): { readonly code: number | undefined } {
+  const state: { code: number | undefined } = { code: undefined };
+  for (const [name, code] of Object.entries(SIGNALS) as [keyof typeof SIGNALS, number][]) {
+    if (host.platform === "windows" && name !== "SIGINT") continue;
+    Deno.addSignalListener(name, () => {
+      if (state.code !== undefined) {
+        host.processes?.killAll();
+        Deno.exit(code);
+      }
+      state.code = code;
+      onSignal();
+    });
+  }
+  return state;
+}
+
+if (import.meta.main) await main();

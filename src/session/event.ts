@@ -1,0 +1,103 @@
+/**
+ * Everything a client can hear, in neutral words: what turns tell (`agent/agent_event.ts`) and what sessions add. Dialects encode it.
+ */
+
+import type { AgentEvent, MessageOrigin } from "../agent/agent_event.ts";
+import type { JsonValue, Usage, UserMessage } from "../agent/message.ts";
+import type { JobRecord } from "./job_record.ts";
+
+/** How many messages wait. */
+export interface QueueDepths {
+  readonly steering: number;
+  readonly followUp: number;
+}
+
+/** The message that opens a turn. */
+export interface TurnOpening {
+  readonly id: string;
+  readonly message: UserMessage;
+  /** As it was sent. */
+  readonly text: string;
+  readonly origin: MessageOrigin;
+  /** The id of the command that brought it, as the client gave it. */
+  readonly requestId: unknown;
+}
+
+export type SessionEvent =
+  | AgentEvent
+  /** A turn begins; `turn` counts them in this process from 1. Without `opening` finished jobs started it. */
+  | {
+    readonly type: "turn_start";
+    readonly turn: number;
+    readonly opening: TurnOpening | undefined;
+  }
+  /** A turn is over. `usage` is the sum of its replies. */
+  | ({
+    readonly type: "turn_end";
+    readonly turn: number;
+    readonly usage: Usage;
+    readonly durationMs: number;
+  } & TurnOutcome)
+  /** Nothing more runs on its own. */
+  | { readonly type: "settled"; readonly aborted: boolean }
+  | ({
+    readonly type: "queue_change";
+    readonly action: "enqueue" | "dequeue";
+    readonly queue: "steer" | "follow_up";
+    readonly text: string;
+    readonly requestId: unknown;
+  } & QueueDepths)
+  | { readonly type: "queue_clear" }
+  | ({ readonly type: "compaction"; readonly trigger: "auto" | "overflow" } & CompactionPhase)
+  | {
+    readonly type: "job_change";
+    readonly change: "started" | "updated" | "ended";
+    readonly job: JobRecord;
+  }
+  | { readonly type: "subagent"; readonly tags: SubagentTags; readonly event: SubagentEvent }
+  | { readonly type: "plan_change"; readonly items: readonly JsonValue[] }
+  | { readonly type: "name_change"; readonly name: string }
+  | { readonly type: "session_open" }
+  /** The last event of a session. `jobsStopped`: how many jobs had to be stopped for it. `success`: no turn failed. */
+  | { readonly type: "session_close"; readonly jobsStopped: number; readonly success: boolean };
+
+export type TurnOutcome =
+  | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
+  | { readonly outcome: "aborted" }
+  | { readonly outcome: "failed"; readonly error: string };
+
+export interface SubagentTags {
+  /** Id of the subagent's conversation, unique in the process. */
+  readonly subagent: string;
+  readonly name: string;
+  readonly jobId: string | undefined;
+}
+
+export type SubagentEvent =
+  | AgentEvent
+  | { readonly type: "subagent_start"; readonly message: string }
+  | { readonly type: "subagent_end"; readonly answer: string; readonly usage: Usage }
+  | { readonly type: "subagent_error"; readonly message: string; readonly interrupted: boolean };
+
+export type CompactionPhase =
+  | {
+    readonly phase: "start";
+    readonly tokensBefore: number;
+    readonly summarized: number;
+    readonly kept: number;
+  }
+  | { readonly phase: "saving" }
+  | { readonly phase: "saved"; readonly file: string }
+  | { readonly phase: "summarizing" }
+  | { readonly phase: "chunks"; readonly chunks: number }
+  | { readonly phase: "summarized"; readonly chunks: number }
+  | {
+    readonly phase: "done";
+    readonly tokensBefore: number;
+    readonly tokensAfter: number;
+    readonly summarized: number;
+    readonly kept: number;
+    readonly file: string;
+    readonly seconds: number;
+  }
+  | { readonly phase: "error"; readonly message: string };

@@ -1,0 +1,220 @@
+/** What each command does. Refusals are thrown as `RequestError`; a dialect has its own texts for some of their codes. */
+
+import { THINKING_LEVELS } from "../agent/model.ts";
+import { RequestError } from "../errors.ts";
+import type { Command, CommandResult } from "./command.ts";
+import type { Hub } from "./hub.ts";
+import type { QueueName } from "./message_queue.ts";
+
+export interface HandledCommand {
+  readonly result: CommandResult;
+  /** Called when the response is written: what the command causes. Resolves when the next command may be handled. */
+  readonly after?: () => Promise<void> | undefined;
+}
+
+interface CommandContext {
+  readonly hub: Hub;
+  /** The id of the command, as the client gave it. */
+  readonly requestId: unknown;
+}
+
+/** Carries out a command, at once where nothing has to be waited for. Throws `RequestError` when it is refused. */
+export function handleCommand(
+  command: Command,
+  context: CommandContext,
+): HandledCommand | Promise<HandledCommand> {
+  const { hub } = context;
+  const { session } = hub;
+  switch (command.type) {
+    case "prompt":
+      return handlePrompt(command, context);
+    case "steer":
+    case "follow_up":
+      return handleQueued(command, context);
+    case "abort":
+      return handleAbort(hub);
+    case "interrupt": {
+      const wasBusy = session.busy;
+      if (wasBusy) session.abort();
+      return { result: { type: "interrupt", value: { wasBusy } } };
+    }
+    case "shutdown": {
+      const wasBusy = session.busy;
+      session.clearQueues();
+      return { result: { type: "shutdown", value: { wasBusy } }, after: () => stopHub(hub) };
+    }
+    case "clear_queue":
+      return { result: { type: "clear_queue", value: session.clearQueues() } };
+    case "new_session":
+      return handleNewSession(hub);
+    case "get_state":
+      return { result: { type: "get_state", value: readState(hub) } };
+    case "get_messages":
+      return { result: { type: "get_messages", value: { messages: session.transcript.messages } } };
+    case "get_last_answer":
+      return { result: { type: "get_last_answer", value: { text: session.lastAnswer } } };
+    case "get_stats":
+      return { result: { type: "get_stats", value: session.transcript.stats() } };
+    case "set_name":
+      return handleSetName(command.name, hub);
+    case "list_models":
+      return handleListModels(hub);
+    case "set_model":
+      return handleSetModel(command.model, hub);
+    case "set_thinking":
+      return handleSetThinking(command.level, hub);
+    case "set_delivery_mode":
+      return handleSetDeliveryMode(command, hub);
+    case "set_detail":
+      return { result: { type: "set_detail", value: { detail: command.detail } } };
+    case "list_jobs":
+      return { result: { type: "list_jobs", value: { jobs: hub.jobs.list() } } };
+    case "stop_job":
+      return handleStopJob(command.jobId, hub);
+    case "move_to_background":
+      return handleMoveToBackground(hub);
+    case "export_html":
+      throw new RequestError("unavailable", "export_html is not available");
+  }
+}
+
+function stopHub(hub: Hub): undefined {
+  hub.stop("shutdown");
+}
+
+async function handleStopJob(id: string, { jobs }: Hub): Promise<HandledCommand> {
+  return { result: { type: "stop_job", value: { job: await jobs.stop(id, "user") } } };
+}
+
+async function handleMoveToBackground({ jobs }: Hub): Promise<HandledCommand> {
+  return {
+    result: { type: "move_to_background", value: { moved: await jobs.moveToBackground() } },
+  };
+}
+
+async function handleAbort({ session }: Hub): Promise<HandledCommand> {
+  if (session.busy) session.abort();
+  else {
+    session.holdNoticeTurns();
+    session.clearQueues();
+  }
+  await session.idle();
+  return { result: { type: "abort", value: undefined } };
+}
+
+async function handleNewSession(hub: Hub): Promise<HandledCommand> {
+  refuseWhileBusy(hub);
+  const created = await hub.replaceSession();
+  return { result: { type: "new_session", value: { sessionId: created.id } } };
+}
+
+async function handleSetName(name: string, { session }: Hub): Promise<HandledCommand> {
+  await session.transcript.prepare();
+  session.transcript.setName(name);
+  await session.transcript.flush();
+  return { result: { type: "set_name", value: undefined } };
+}
+
+async function handleListModels({ settings }: Hub): Promise<HandledCommand> {
+  const models = await settings.model.listModels({ signal: AbortSignal.timeout(LIST_MODELS_MS) });
+  return { result: { type: "list_models", value: { models } } };
+}
+
+async function handleSetModel(name: string, hub: Hub): Promise<HandledCommand> {
+  refuseWhileBusy(hub);
+  const { settings } = hub;
+  settings.model = await settings.resolveModel(name, settings.model);
+  const { provider, id } = settings.model;
+  return { result: { type: "set_model", value: { provider, model: id } } };
+}
+
+function handleSetThinking(level: string, hub: Hub): HandledCommand {
+  refuseWhileBusy(hub);
+  const known = THINKING_LEVELS.find((candidate) => candidate === level);
+  if (known === undefined) throw new RequestError("invalid", "unknown thinking depth");
+  hub.settings.thinkingLevel = known;
+  return { result: { type: "set_thinking", value: { level: known } } };
+}
+
+async function handleSetDeliveryMode(
+  command: Command & { type: "set_delivery_mode" },
+  { settings }: Hub,
+): Promise<HandledCommand> {
+  await settings.saveDeliveryMode(command.queue, command.mode);
+  settings[command.queue === "steer" ? "steeringMode" : "followUpMode"] = command.mode;
+  return { result: { type: "set_delivery_mode", value: undefined } };
+}
+
+/** Asking an endpoint for its models takes two tries of 2.5 s at most; this is only the last resort. */
+const LIST_MODELS_MS = 10_000;
+
+function handlePrompt(
+  command: Command & { type: "prompt" },
+  context: CommandContext,
+): HandledCommand {
+  const { session } = context.hub;
+  refuseWhileEnding(context.hub);
+  if (!session.busy) return startTurn(command.message, context, "prompt");
+  if (command.whileBusy === "refuse") {
+    throw new RequestError(
+      "behavior_required",
+      "a turn is running, say what to do with the message",
+    );
+  }
+  return enqueue(command.whileBusy, command, context);
+}
+
+function handleQueued(
+  command: Command & { type: "steer" | "follow_up" },
+  context: CommandContext,
+): HandledCommand {
+  const { session, settings } = context.hub;
+  refuseWhileEnding(context.hub);
+  if (session.busy) return enqueue(command.type, command, context);
+  if (settings.policy.queueWhileIdle === "refuse") {
+    throw new RequestError("idle", "no turn is running");
+  }
+  return startTurn(command.message, context, command.type);
+}
+
+function startTurn(
+  message: string,
+  { hub, requestId }: CommandContext,
+  type: "prompt" | QueueName,
+): HandledCommand {
+  const begin = hub.session.start({ text: message, requestId });
+  return { result: { type, value: { disposition: "started" } }, after: begin };
+}
+
+function enqueue(
+  queue: QueueName,
+  command: { readonly type: "prompt" | QueueName; readonly message: string },
+  { hub, requestId }: CommandContext,
+): HandledCommand {
+  const tell = hub.session.enqueue(queue, { text: command.message, requestId });
+  return { result: { type: command.type, value: { disposition: "queued" } }, after: tell };
+}
+
+function refuseWhileBusy(hub: Hub): void {
+  if (hub.session.busy) throw new RequestError("busy", "a turn is running");
+}
+
+function refuseWhileEnding(hub: Hub): void {
+  if (hub.ending) throw new RequestError("shutting_down", "the program is shutting down");
+}
+
+function readState(hub: Hub) {
+  const { session, settings } = hub;
+  return {
+    sessionId: session.id,
+    name: session.transcript.title,
+    model: settings.model.id,
+    provider: settings.model.provider,
+    thinkingLevel: settings.thinkingLevel ?? "",
+    busy: session.busy,
+    messageCount: session.transcript.messages.length,
+    ...session.waiting,
+    steeringMode: settings.steeringMode,
+    followUpMode: settings.followUpMode,
+  };
+}

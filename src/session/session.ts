@@ -1,0 +1,497 @@
+/**
+ * Session: one conversation. Starts turns, holds what waits, stops what runs, and tells everything in order. Knows no wire name and no
+ * dialect; where dialects differ it asks the policy.
+ */
+
+import type { AgentEvent, MessageOrigin } from "../agent/agent_event.ts";
+import type { TurnHooks } from "../agent/hook.ts";
+import type { UserMessage } from "../agent/message.ts";
+import type { TurnResult } from "../agent/run_turn.ts";
+import { NO_USAGE } from "../agent/usage.ts";
+import { errorText, HostError } from "../errors.ts";
+import { expandMentions } from "./attachments.ts";
+import { isCredentialFile } from "./approvals/credential_files.ts";
+import type { CommandResults } from "./command.ts";
+import type { SessionEvent, TurnOpening } from "./event.ts";
+import type { EndedJob, Jobs } from "./jobs.ts";
+import { MessageQueues, type QueueName, type WaitingMessage } from "./message_queue.ts";
+import { createNoticeMessage, Notices } from "./notices.ts";
+import { NoticeTurns } from "./notice_turns.ts";
+import type { Settings } from "./settings.ts";
+import type { Transcript } from "./transcript.ts";
+import type { TurnKit, Workshop } from "./workshop.ts";
+
+/** Why turns are stopped; the reason of the abort signal. */
+export class AbortedError extends Error {
+  override readonly name = "AbortedError";
+  constructor() {
+    super("The turn was stopped");
+  }
+}
+
+export interface SessionOptions {
+  readonly settings: Settings;
+  readonly transcript: Transcript;
+  readonly workshop: Workshop;
+  readonly jobs: Jobs;
+  /** Takes an event in order; a returned promise asks producers to wait. */
+  emit(event: SessionEvent): Promise<void> | undefined;
+}
+
+/** What opens a turn: a message, or the notices that wait. */
+type Opening =
+  | (WaitingMessage & {
+    readonly kind: "message";
+    readonly origin: MessageOrigin;
+    readonly queue: QueueName | undefined;
+  })
+  | { readonly kind: "notices" };
+
+export class Session implements AsyncDisposable {
+  readonly #settings: Settings;
+  readonly #workshop: Workshop;
+  readonly #jobs: Jobs;
+  readonly #notices = new Notices();
+  readonly #noticeTurns = new NoticeTurns({ start: () => this.#startNoticeTurn() });
+  /** Ids of the subagents that run. */
+  readonly #subagents = new Set<string>();
+  #kit: Promise<TurnKit> | undefined;
+  readonly #emitEvent: SessionOptions["emit"];
+  readonly #queues = new MessageQueues();
+  readonly transcript: Transcript;
+  #turn = 0;
+  #controller = new AbortController();
+  /** Resolves when `#controller` is aborted: one listener, however often somebody waits. */
+  #aborted = abortOf(this.#controller.signal);
+  #running: Promise<void> | undefined;
+  #busy = false;
+  /** The message that opens the next turn, once the running one is over. */
+  #next: Opening | undefined;
+  #noted = Promise.withResolvers<void>();
+  #pendingNote: (() => void) | undefined;
+  #batchOpen = false;
+  #lastAnswer: string | undefined;
+  /** False once a turn failed in this process. */
+  success = true;
+
+  constructor(options: SessionOptions) {
+    this.#settings = options.settings;
+    this.#workshop = options.workshop;
+    this.#jobs = options.jobs;
+    this.transcript = options.transcript;
+    this.#emitEvent = options.emit;
+  }
+
+  get id(): string {
+    return this.transcript.id;
+  }
+
+  /** From accepting a message that starts a turn until everything that follows from it is over and taken note of. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  get waiting() {
+    return this.#queues.depths();
+  }
+
+  /** The answer of the last turn of this process that ended with one, else of the conversation. */
+  get lastAnswer(): string {
+    return this.#lastAnswer ?? this.transcript.lastReplyText();
+  }
+
+  /**
+   * Starts a turn; nothing may run. It is busy at once; the returned function lets the turn begin and resolves when its opening has been
+   * told, so that the caller can write its response first.
+   */
+  start(message: WaitingMessage): () => Promise<void> {
+    this.#noticeTurns.lift();
+    return this.#start({ ...message, kind: "message", origin: "prompt", queue: undefined });
+  }
+
+  /** Lets a message wait for the running turn. The returned function tells of it; the caller writes its response first. */
+  enqueue(queue: QueueName, message: WaitingMessage): () => undefined {
+    this.#noticeTurns.lift();
+    this.#queues.add(queue, message);
+    const depths = this.#queues.depths();
+    return () => {
+      this.#emit({ type: "queue_change", action: "enqueue", queue, ...message, ...depths });
+    };
+  }
+
+  /** Removes and returns what waits; the running turn goes on. */
+  clearQueues(): CommandResults["clear_queue"] {
+    const removed = this.#queues.clear();
+    if (removed.steering.length + removed.followUp.length > 0) this.#emit({ type: "queue_clear" });
+    return removed;
+  }
+
+  /** Stops the running turn. Returns at once; `idle()` resolves when it has stopped. */
+  abort(): void {
+    this.#noticeTurns.hold();
+    if (this.#settings.policy.abortClearsQueues) this.clearQueues();
+    this.#controller.abort(new AbortedError());
+  }
+
+  /** Resolves when nothing runs. Never rejects. */
+  async idle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** A job of this conversation has ended: the model is told in the running turn, else in one of its own. */
+  noteJobEnd(job: EndedJob): void {
+    this.#notices.add(job);
+    this.#noticeTurns.schedule();
+  }
+
+  /** No turn starts by itself until the client says something. */
+  holdNoticeTurns(): void {
+    this.#noticeTurns.hold();
+  }
+
+  /** From now on `runNoticeTurn` is the only way that notices start a turn. */
+  endNoticeTurns(): void {
+    this.#noticeTurns[Symbol.dispose]();
+  }
+
+  /** Whether a notice waits that may start a turn now. */
+  get hasNoticeTurn(): boolean {
+    return this.#notices.wantsTurn && this.mayTakeNoticeTurns;
+  }
+
+  /** Whether turns for notices are neither held nor too many in a row. */
+  get mayTakeNoticeTurns(): boolean {
+    return this.#noticeTurns.isAllowed && this.#settings.policy.jobTurns;
+  }
+
+  /** Runs a turn for the notices that wait. Nothing may run. */
+  async runNoticeTurn(): Promise<void> {
+    this.#startNoticeTurn();
+    await this.#running;
+  }
+
+  /** Keeps the notices that nobody read in the conversation, so that the model knows after it is opened again. */
+  async saveNotices(): Promise<void> {
+    if (this.#notices.isEmpty) return;
+    await this.transcript.prepare();
+    this.#storeNotices();
+    await this.transcript.flush();
+  }
+
+  /** Commands of one read are about to be handled: the end of a turn may have to wait for the last of them. */
+  openBatch(): void {
+    this.#batchOpen = this.#settings.policy.settleAfterBatch;
+  }
+
+  /** Takes note of a turn that ended while the batch was handled. */
+  closeBatch(): void {
+    this.#batchOpen = false;
+    const note = this.#pendingNote;
+    this.#pendingNote = undefined;
+    note?.();
+  }
+
+  /** Stops what runs and closes the file. Safe to call twice. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#noticeTurns[Symbol.dispose]();
+    this.#controller.abort(new AbortedError());
+    await this.#running;
+    await this.transcript[Symbol.asyncDispose]();
+  }
+
+  #start(opening: Opening): () => Promise<void> {
+    this.#busy = true;
+    this.#renewController();
+    const opened = Promise.withResolvers<void>();
+    return () => {
+      this.#running = this.#work(opening, opened.resolve);
+      return opened.promise;
+    };
+  }
+
+  #startNoticeTurn(): void {
+    if (this.#busy || !this.hasNoticeTurn) return;
+    this.#noticeTurns.countTurn();
+    void this.#start({ kind: "notices" })();
+  }
+
+  #renewController(): void {
+    this.#controller = new AbortController();
+    this.#aborted = abortOf(this.#controller.signal);
+  }
+
+  #emit(event: SessionEvent): Promise<void> | undefined {
+    const room = this.#emitEvent(event);
+    const { signal } = this.#controller;
+    // Whoever stops a turn wants it to stop also when nobody reads.
+    return room === undefined || signal.aborted ? undefined : Promise.race([room, this.#aborted]);
+  }
+
+  /** Runs turns until nothing is left to do. */
+  async #work(first: Opening, onOpened: () => void): Promise<void> {
+    this.#next = first;
+    while (this.#next !== undefined) {
+      const opening = this.#next;
+      this.#next = undefined;
+      this.#noted = Promise.withResolvers<void>();
+      if (this.#controller.signal.aborted && !this.#settings.policy.abortClearsQueues) {
+        this.#renewController();
+      }
+      await this.#runTurn(opening, onOpened);
+      onOpened();
+      await this.#noted.promise;
+    }
+  }
+
+  async #runTurn(opening: Opening, onOpened: () => void): Promise<void> {
+    const turn = ++this.#turn;
+    const startedAt = Date.now();
+    let closed = false;
+    const close = (result: TurnResult) => {
+      closed = true;
+      this.#closeTurn(turn, result);
+    };
+    const fail = (error: unknown): TurnResult => ({
+      ...(this.#controller.signal.aborted
+        ? { outcome: "aborted" }
+        : { outcome: "failed", error: turnErrorText(error) }),
+      usage: NO_USAGE,
+      durationMs: Math.max(1, Date.now() - startedAt),
+    });
+    let result: TurnResult;
+    try {
+      await this.#openTurn(turn, opening);
+      const { runTurn, setting, toolContext, decideCall } = await this.#openKit();
+      const { policy } = this.#settings;
+      result = await runTurn({
+        sessionId: this.id,
+        conversation: this.transcript,
+        hooks: this.#hooks({ close, decideCall }),
+        texts: policy.texts,
+        exitCodeIsError: policy.exitCodeIsError,
+        emptyAnswer: policy.emptyAnswer,
+        lengthCut: policy.lengthCut,
+        toolContext,
+        signal: this.#controller.signal,
+        setting,
+        emit: (event) => {
+          const room = this.#emit(event);
+          if (event.type === "step_start") onOpened();
+          this.#watch(event);
+          return room;
+        },
+      });
+    } catch (error) {
+      if (!this.#controller.signal.aborted) this.#settings.host.warn(`weir: ${errorReport(error)}`);
+      result = fail(error);
+    }
+    if (opening.kind === "notices" && result.outcome === "failed") this.#noticeTurns.hold();
+    if (closed) return;
+    try {
+      await this.transcript.flush();
+    } catch (error) {
+      result = result.outcome === "aborted" ? result : fail(error);
+    }
+    close(result);
+  }
+
+  /** Stores the message that opens a turn and tells of it. */
+  async #openTurn(turn: number, opening: Opening): Promise<void> {
+    const { model, thinkingLevel } = this.#settings;
+    await this.transcript.prepare();
+    this.transcript.recordSetting({
+      provider: model.provider,
+      model: model.id,
+      thinkingLevel: thinkingLevel ?? "off",
+    });
+    if (opening.kind === "notices") {
+      this.#storeNotices();
+      await this.#emit({ type: "turn_start", turn, opening: undefined });
+      return;
+    }
+    const message = await this.#createMessage(opening, { expand: true });
+    const id = this.transcript.append(message);
+    if (opening.queue !== undefined) this.#tellDequeued(opening.queue, opening);
+    const { text, origin, requestId } = opening;
+    const told: TurnOpening = { id, message, text, origin, requestId };
+    await this.#emit({ type: "turn_start", turn, opening: told });
+  }
+
+  async #createMessage(
+    waiting: WaitingMessage,
+    options: { expand: boolean },
+  ): Promise<UserMessage> {
+    const { host, policy, workspace, credentialPatterns } = this.#settings;
+    const { text } = waiting;
+    const plain: UserMessage = {
+      role: "user",
+      content: [{ type: "text", text }],
+      timestamp: Date.now(),
+    };
+    if (!options.expand || !text.includes("@")) return plain;
+    const { signal } = this.#controller;
+    const expanded = await expandMentions(text, {
+      style: policy.mentions,
+      host,
+      workspace,
+      isCredentialFile: (path) => isCredentialFile(path, { patterns: credentialPatterns }),
+      signal,
+    }).catch((error) => {
+      // The message itself is kept, whatever came of its files.
+      if (signal.aborted) return { text, images: [] };
+      throw error;
+    });
+    if (expanded.text === text && expanded.images.length === 0) return plain;
+    return {
+      ...plain,
+      content: [{ type: "text", text: expanded.text }, ...expanded.images],
+      display: text,
+    };
+  }
+
+  #openKit(): Promise<TurnKit> {
+    this.#kit ??= this.#workshop.equip({
+      sessionId: this.id,
+      transcript: this.transcript,
+      jobs: this.#jobs,
+      subagents: this.#subagents,
+      takeNotices: (filter) => this.#notices.take(filter),
+      emit: (event) => this.#emit(event),
+    });
+    return this.#kit;
+  }
+
+  /** Puts the waiting notices into the conversation, all as one message. */
+  #storeNotices(): void {
+    // What a subagent's jobs have to say is the subagent's, as long as it runs.
+    const jobs = this.#notices.take(({ owner }) =>
+      owner.subagent === undefined || !this.#subagents.has(owner.subagent)
+    );
+    if (jobs.length === 0) return;
+    const { policy, redact } = this.#settings;
+    this.transcript.append(createNoticeMessage(jobs, { source: policy.noticeSource, redact }));
+  }
+
+  #hooks(
+    turn: { close: (result: TurnResult) => void; decideCall: TurnHooks["beforeCall"] },
+  ): TurnHooks {
+    return {
+      beforeRequest: ({ afterAnswer }) => this.#deliver(afterAnswer),
+      beforeEnd: () => this.transcript.flush(),
+      goesOn: (result) => {
+        if (this.#hasDelivery()) return true;
+        turn.close(result);
+        return false;
+      },
+      beforeCall: turn.decideCall,
+      afterCall: (_call, result) => Promise.resolve(result),
+      makeRoom: () => Promise.resolve(false),
+    };
+  }
+
+  #hasDelivery(): boolean {
+    if (!this.#queues.isEmpty("steer")) return true;
+    return this.#settings.policy.followUps === "steps" && !this.#queues.isEmpty("follow_up");
+  }
+
+  /** Puts waiting messages into the conversation, right before a model request. */
+  async #deliver(afterAnswer: boolean): Promise<void> {
+    const { policy, steeringMode, followUpMode } = this.#settings;
+    if (!this.#queues.isEmpty("steer")) {
+      await this.#deliverFrom("steer", steeringMode);
+    } else if (afterAnswer && policy.followUps === "steps") {
+      await this.#deliverFrom("follow_up", followUpMode);
+    }
+    this.#storeNotices();
+  }
+
+  async #deliverFrom(queue: QueueName, mode: Settings["steeringMode"]): Promise<void> {
+    const delivered: SessionEvent[] = [];
+    for (const waiting of this.#queues.peek(queue, mode)) {
+      const message = await this.#createMessage(waiting, {
+        expand: this.#settings.policy.expandDelivered,
+      });
+      // Somebody may have cleared the queue while a file was read for the message.
+      if (this.#queues.peek(queue, "one-at-a-time")[0] !== waiting) {
+        return await this.#tellAll(delivered);
+      }
+      const id = this.transcript.append(message);
+      this.#queues.take(queue);
+      this.#tellDequeued(queue, waiting);
+      delivered.push({ type: "user_message", id, message, ...waiting, origin: queue });
+    }
+    await this.#tellAll(delivered);
+  }
+
+  async #tellAll(events: readonly SessionEvent[]): Promise<void> {
+    for (const event of events) await this.#emit(event);
+  }
+
+  #tellDequeued(queue: QueueName, waiting: WaitingMessage): void {
+    const { text, requestId } = waiting;
+    this.#emit({
+      type: "queue_change",
+      action: "dequeue",
+      queue,
+      text,
+      requestId,
+      ...this.#queues.depths(),
+    });
+  }
+
+  /** Ends a turn and decides in the same moment what follows, so that no command can come in between. */
+  #closeTurn(turn: number, result: TurnResult): void {
+    if (result.outcome === "answered") this.#lastAnswer = result.answer;
+    if (result.outcome === "failed") this.success = false;
+    this.#emit({ type: "turn_end", turn, ...result });
+    const note = () => this.#noteEnd(result.outcome);
+    if (this.#batchOpen) this.#pendingNote = note;
+    else note();
+  }
+
+  #noteEnd(outcome: TurnResult["outcome"]): void {
+    this.#next = this.#chooseNext(outcome);
+    if (this.#next === undefined) {
+      this.#busy = false;
+      this.#emit({ type: "settled", aborted: outcome === "aborted" });
+      if (this.#notices.wantsTurn) this.#noticeTurns.schedule();
+    }
+    this.#noted.resolve();
+  }
+
+  #chooseNext(outcome: TurnResult["outcome"]): Opening | undefined {
+    const { policy } = this.#settings;
+    if (outcome !== "answered" && policy.queuesAfterFailure === "hold") return undefined;
+    for (const queue of ["steer", "follow_up"] as const) {
+      const waiting = this.#queues.take(queue);
+      if (waiting !== undefined) return { ...waiting, kind: "message", origin: queue, queue };
+    }
+    return undefined;
+  }
+
+  /** What the session itself learns from the events of a turn. */
+  #watch(event: AgentEvent): void {
+    if (event.type === "soft_stop") this.success = false;
+    if (event.type !== "call_end" || event.call.name !== "todo" || event.message.isError) return;
+    const items = event.message.details?.items;
+    if (Array.isArray(items)) this.#emit({ type: "plan_change", items });
+  }
+}
+
+function abortOf(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) =>
+    signal.addEventListener("abort", () => resolve(), { once: true })
+  );
+}
+
+/** One line for the client about a turn that ended by a fault of the machine or of ours. */
+function turnErrorText(error: unknown): string {
+  if (error instanceof HostError) {
+    return `Cannot save the conversation: ${error.message}; make room or fix the folder, then send the message again`;
+  }
+  return errorText(error).split("\n")[0]!;
+}
+
+function errorReport(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}

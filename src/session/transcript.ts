@@ -1,0 +1,247 @@
+/**
+ * Transcript: the messages of one session in memory, in step with its journal. Counts what statistics need as messages come, so that asking
+ * costs nothing. Knows no event and no queue.
+ */
+
+import type { Conversation } from "../agent/conversation.ts";
+import {
+  isPartial,
+  type Message,
+  type Receipt,
+  textOf,
+  toolCallsOf,
+  type Usage,
+} from "../agent/message.ts";
+import { missingResults, pairCalls } from "../agent/pair_calls.ts";
+import type { ReceiptTotals, SessionStats, StoredMessage } from "./command.ts";
+import type { NewEntry, StoredEntry } from "./entry.ts";
+import type { Journal } from "./journal.ts";
+
+/** Begins the result of a call whose process died. */
+export const LOST_RESULT =
+  "Interrupted before a tool result was saved; the call may or may not have been carried out";
+
+const TITLE_LENGTH = 100;
+
+export class Transcript implements Conversation {
+  readonly #journal: Journal;
+  readonly #messages: StoredMessage[] = [];
+  /** What the next append writes first: repairs of an opened session, which opening itself does not write. */
+  readonly #pending: { readonly id: string; readonly entry: NewEntry }[] = [];
+  #name = "";
+  #title: string | undefined;
+  #recordedModel = "";
+  #recordedThinking = "";
+  #stats = createCounts();
+
+  constructor(options: { journal: Journal; entries: readonly StoredEntry[] }) {
+    this.#journal = options.journal;
+    for (const entry of options.entries) this.#load(entry);
+    this.#repair();
+  }
+
+  get id(): string {
+    return this.#journal.id;
+  }
+
+  /** Absolute path of the file; `undefined` for a session that is kept in memory. */
+  get path(): string | undefined {
+    return this.#journal.path;
+  }
+
+  get messages(): readonly StoredMessage[] {
+    return this.#messages;
+  }
+
+  /** The name, else the first line of the first prompt, else `""`. */
+  get title(): string {
+    return this.#name !== "" ? this.#name : this.#title ?? "";
+  }
+
+  requestMessages(): readonly Message[] {
+    return pairCalls(this.#messages.map((stored) => stored.message), { missingText: LOST_RESULT });
+  }
+
+  reserveId(): string {
+    return this.#journal.reserveId();
+  }
+
+  /** Makes the file ready for what is appended next. Throws `HostError` with what to do. */
+  prepare(): Promise<void> {
+    return this.#journal.prepare();
+  }
+
+  append(message: Message, options?: { id: string }): string {
+    const { id } = this.#write({ type: "message", message }, options);
+    this.#add({ id, message });
+    return id;
+  }
+
+  /** Records the setting that the next messages are made with, where it differs from the last one recorded. */
+  recordSetting(setting: { provider: string; model: string; thinkingLevel: string }): void {
+    const model = `${setting.provider}/${setting.model}`;
+    if (model !== this.#recordedModel) {
+      this.#write({ type: "model_change", provider: setting.provider, modelId: setting.model });
+      this.#recordedModel = model;
+    }
+    if (setting.thinkingLevel !== this.#recordedThinking) {
+      this.#write({ type: "thinking_level_change", thinkingLevel: setting.thinkingLevel });
+      this.#recordedThinking = setting.thinkingLevel;
+    }
+  }
+
+  setName(name: string): void {
+    this.#write({ type: "session_info", name });
+    this.#name = name;
+  }
+
+  /** Records a model call that is not a message of this conversation: a subagent's, a compaction's. */
+  recordUsage(kind: string, call: { usage: Usage; receipt: Receipt }): void {
+    const { usage, receipt } = call;
+    this.#write({
+      type: "usage",
+      kind,
+      provider: receipt.provider,
+      model: receipt.model,
+      usage,
+      receipt,
+    });
+    this.#count(usage, receipt);
+  }
+
+  /** Resolves when everything is on the disk. */
+  flush(): Promise<void> {
+    return this.#journal.flush();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#journal[Symbol.asyncDispose]();
+  }
+
+  /** The trimmed text of the last complete reply that has text; `""` when there is none. */
+  lastReplyText(): string {
+    for (let i = this.#messages.length - 1; i >= 0; i--) {
+      const { message } = this.#messages[i]!;
+      if (message.role !== "assistant" || isPartial(message)) continue;
+      const text = textOf(message).trim();
+      if (text !== "") return text;
+    }
+    return "";
+  }
+
+  stats(): SessionStats {
+    const { usd, ...counts } = this.#stats;
+    const { calls, unpricedCalls, priced, ...rest } = counts;
+    const receipts: ReceiptTotals = {
+      usd: priced ? Math.round(usd * 1e12) / 1e12 : undefined,
+      calls,
+      unpricedCalls,
+    };
+    return { sessionId: this.id, ...rest, totalMessages: this.#messages.length, receipts };
+  }
+
+  #write(entry: NewEntry, options?: { id: string }): StoredEntry {
+    while (this.#pending.length > 0) {
+      const { id, entry: repair } = this.#pending[0]!;
+      this.#journal.append(repair, { id });
+      this.#pending.shift();
+    }
+    return this.#journal.append(entry, options);
+  }
+
+  #load(entry: StoredEntry): void {
+    switch (entry.type) {
+      case "message":
+        this.#add({ id: entry.id, message: entry.message });
+        break;
+      case "session_info":
+        this.#name = entry.name;
+        break;
+      case "model_change":
+        this.#recordedModel = `${entry.provider}/${entry.modelId}`;
+        break;
+      case "thinking_level_change":
+        this.#recordedThinking = entry.thinkingLevel;
+        break;
+      case "usage":
+      case "compaction":
+        this.#count(entry.usage, entry.receipt);
+        break;
+      case "custom":
+      case "opaque":
+        break;
+    }
+  }
+
+  /** Gives every call without a result one, so that the conversation can go on; no call is ever run again. */
+  #repair(): void {
+    const messages = this.#messages.map((stored) => stored.message);
+    for (const call of missingResults(messages)) {
+      const message: Message = {
+        role: "toolResult",
+        toolCallId: call.id,
+        toolName: call.name,
+        content: [{ type: "text", text: LOST_RESULT }],
+        isError: true,
+        timestamp: Date.now(),
+      };
+      const id = this.#journal.reserveId();
+      this.#pending.push({ id, entry: { type: "message", message } });
+      this.#add({ id, message });
+    }
+  }
+
+  #add(stored: StoredMessage): void {
+    this.#messages.push(stored);
+    const { message } = stored;
+    const stats = this.#stats;
+    if (message.role === "user") {
+      if (message.internal !== undefined) return;
+      stats.userMessages++;
+      this.#title ??= titleOf(message.display ?? textOf(message));
+    } else if (message.role === "assistant") {
+      stats.assistantMessages++;
+      stats.toolCalls += toolCallsOf(message).length;
+      this.#count(message.usage, message.receipt);
+    } else {
+      stats.toolResults++;
+    }
+  }
+
+  #count(usage: Usage | undefined, receipt: Receipt | undefined): void {
+    if (usage === undefined) return;
+    const stats = this.#stats;
+    stats.inputTokens += usage.inputTokens;
+    stats.outputTokens += usage.outputTokens;
+    stats.cacheReadTokens += usage.cacheReadTokens ?? 0;
+    stats.cacheWriteTokens += usage.cacheWriteTokens ?? 0;
+    stats.calls++;
+    if (receipt === undefined || receipt.amount === null) stats.unpricedCalls++;
+    else {
+      stats.usd += receipt.amount;
+      stats.priced = true;
+    }
+  }
+}
+
+function createCounts() {
+  return {
+    userMessages: 0,
+    assistantMessages: 0,
+    toolCalls: 0,
+    toolResults: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    calls: 0,
+    unpricedCalls: 0,
+    usd: 0,
+    priced: false,
+  };
+}
+
+function titleOf(text: string): string {
+  const line = text.split("\n").find((candidate) => candidate.trim() !== "") ?? "";
+  return [...line.trim()].slice(0, TITLE_LENGTH).join("");
+}
