@@ -3,7 +3,6 @@
  * no command line.
  */
 
-import { parse } from "@std/jsonc";
 import {
   checkConfig,
   checkProjectConfig,
@@ -72,9 +71,19 @@ export async function parseSettings<T>(
 ): Promise<T> {
   const source = withoutMark(text);
   try {
-    return check(parse(source));
+    return check(await parseJsonc(source));
   } catch (error) {
     throw await locateSettingsError(error, { file, text: source });
+  }
+}
+
+/** Most settings are plain JSON, and loading the other parser is most of what reading them costs before the first answer. */
+async function parseJsonc(text: string): Promise<unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const { parse } = await import("@std/jsonc");
+    return parse(text);
   }
 }
 

@@ -49,8 +49,9 @@ export async function editJsonc(
     node = next;
   }
   if (value === undefined) {
-    const edits = parser.modify(text, [...path], undefined, { formattingOptions: {} });
-    return parser.applyEdits(text, edits);
+    return node.parent?.type === "property"
+      ? removeProperty(text, { parser, property: node.parent })
+      : text;
   }
   const depth = indentDepth(lineIndent(text, node.offset), layout);
   const shown = format(value, { depth, layout });
@@ -135,6 +136,45 @@ function scanBehind(text: string, { parser, from, close }: {
       place = end;
     }
   }
+}
+
+/** Takes a property out with its comma, and its line when nothing else is on it. Comments stay. */
+function removeProperty(
+  text: string,
+  { parser, property }: { parser: Parser; property: Node },
+): string {
+  const siblings = property.parent?.children ?? [];
+  const index = siblings.indexOf(property);
+  const close = (property.parent?.offset ?? 0) + (property.parent?.length ?? 0) - 1;
+  const end = property.offset + property.length;
+  const next = siblings[index + 1]?.offset ?? close;
+  const comma = findComma(text, { parser, from: end, to: next });
+  let rest = text.slice(end);
+  if (comma !== undefined) rest = text.slice(end, comma) + text.slice(comma + 1);
+  let before = text.slice(0, property.offset);
+  const previous = siblings[index - 1];
+  if (comma === undefined && previous) {
+    const from = previous.offset + previous.length;
+    const other = findComma(text, { parser, from, to: property.offset });
+    if (other !== undefined) before = before.slice(0, other) + before.slice(other + 1);
+  }
+  const lineEnd = /^[ \t]*(?:\r\n|\r|\n)/.exec(rest)?.[0];
+  const lineStart = /(?:^|[\r\n])([ \t]*)$/.exec(before)?.[1];
+  if (lineEnd !== undefined && lineStart !== undefined) {
+    return before.slice(0, before.length - lineStart.length) + rest.slice(lineEnd.length);
+  }
+  return before + rest.replace(/^[ \t]+/, "");
+}
+
+function findComma(
+  text: string,
+  { parser, from, to }: { parser: Parser; from: number; to: number },
+): number | undefined {
+  const scanner = parser.createScanner(text, true);
+  scanner.setPosition(from);
+  scanner.scan();
+  const start = scanner.getTokenOffset();
+  return start < to && text[start] === "," ? start : undefined;
 }
 
 function lineIndent(text: string, offset: number): string {

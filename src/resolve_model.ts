@@ -35,7 +35,7 @@ export interface ResolveModelOptions {
   readonly apiKey?: string | undefined;
   /** Instead of the address that is configured. */
   readonly baseUrl?: string | undefined;
-  /** Refuse `name/model` when no provider has that name, instead of taking it for a model id. */
+  /** Refuse a `provider`, or `name/model` without one, when no provider has that name; otherwise the default one is taken. */
   readonly refuseUnknownProvider?: boolean;
   readonly host: Host;
 }
@@ -58,13 +58,13 @@ export function resolveModel(config: Config, options: ResolveModelOptions): Mode
     if (!fallback) throw notSetUp();
     return describe(fallback);
   }
-  const slash = text.indexOf("/");
-  if (slash > 0 && options.refuseUnknownProvider) {
-    throw new StartError("configuration", `unsupported provider: ${text.slice(0, slash)}`, {
-      exitCode: 1,
-    });
-  }
   const isKnown = options.provider !== undefined && Object.hasOwn(providers, options.provider);
+  if (options.refuseUnknownProvider && !isKnown) {
+    const name = options.provider ?? /^([^/]+)\//.exec(text)?.[1];
+    if (name !== undefined) {
+      throw new StartError("configuration", `unsupported provider: ${name}`, { exitCode: 1 });
+    }
+  }
   const provider = isKnown ? options.provider : fallback?.provider ?? firstName(providers);
   if (provider === undefined) throw notSetUp();
   return describe({ provider, id: text });

@@ -51,8 +51,10 @@ export async function locateSettingsError(
     const what = error.path.length === 0 ? `expected ${error.expected}` : error.message;
     return settingsError(at(key?.offset ?? 0), what, { cause: error });
   }
-  const [first] = errors;
-  const what = first ? (EXPECTED[first.error] ?? "expected JSON") : "expected JSON";
+  const [first, second] = errors;
+  // A word without quotes in the place of a key is two errors, and the second one knows what it should have been.
+  const isKey = first?.error === INVALID_SYMBOL && second?.error === PROPERTY_NAME_EXPECTED;
+  const what = EXPECTED[isKey ? PROPERTY_NAME_EXPECTED : first?.error ?? 0] ?? "expected JSON";
   return settingsError(at(first?.offset ?? 0), what, { cause: error });
 }
 
@@ -74,7 +76,11 @@ function describePosition(text: string, offset: number): string {
   return `${before.length}:${before[before.length - 1].length + 1}`;
 }
 
-/** By `ParseErrorCode`, whose names exist for the compiler only. */
+/** Of `ParseErrorCode`, whose names exist for the compiler only. */
+const INVALID_SYMBOL = 1;
+const PROPERTY_NAME_EXPECTED = 3;
+
+/** By `ParseErrorCode`. */
 const EXPECTED: Readonly<Record<number, string>> = {
   1: 'expected a value: text in double quotes, a number, true, false, null, "{" or "["',
   2: "expected a number",

@@ -8,10 +8,12 @@ import { type Config, findHome, readConfig } from "./config.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "./errors.ts";
 import type { Host } from "./host.ts";
+import { redact, secretsOf } from "./agent/redact.ts";
 import { openModel } from "./open_model.ts";
 import { type ModelChoice, resolveModel } from "./resolve_model.ts";
 import { openConversation, type SessionChoice } from "./session/open_session.ts";
 import type { OpenedSession, Settings, ToolChoice } from "./session/settings.ts";
+import { removeOldOutput } from "./session/remove_old_output.ts";
 import { isTrusted } from "./trust.ts";
 
 export interface StartOptions {
@@ -72,7 +74,8 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
         choice: { kind: options.noSession ? "memory" : "new" },
         signal,
       }),
-    outputFolder: createOutputFolder(host, { home, temporary: options.noSession }),
+    redact: createRedact(choice),
+    ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
   const opened = await openConversation(host, {
     ...store,
@@ -227,18 +230,31 @@ function chooseSession({ options }: RunCommandLine): SessionChoice {
   return { kind: options.continue ? "continue" : "new" };
 }
 
-/** `<home>/jobs/<pid>-<ms>-<8 hex>`, or a folder outside the home when nothing may be kept. */
+/** Keys of the endpoint, and what looks like one, are taken out of texts that leave the process. */
+function createRedact(choice: ModelChoice): (text: string) => string {
+  const secrets = secretsOf(choice.apiKey, choice.headers);
+  return (text) => redact(text, secrets);
+}
+
+/** `<home>/jobs/<pid>-<ms>-<8 hex>`, or a folder outside the home, which is removed at the end, when nothing may be kept. */
 function createOutputFolder(
   host: Host,
   { home, temporary }: { home: string; temporary: boolean },
-): () => Promise<string> {
+): Pick<Settings, "outputFolder" | "removeOutput"> {
   let made: Promise<string> | undefined;
   const make = async () => {
     if (temporary) return await host.files.makeTempFolder("weir-");
+    const parent = host.paths.join(home, "jobs");
+    await removeOldOutput(host, parent);
     const random = crypto.getRandomValues(new Uint32Array(1))[0]!.toString(16).padStart(8, "0");
-    const folder = host.paths.join(home, "jobs", `${host.pid}-${Date.now()}-${random}`);
+    const folder = host.paths.join(parent, `${host.pid}-${Date.now()}-${random}`);
     await host.files.makeFolder(folder, { mode: 0o700 });
     return folder;
   };
-  return () => made ??= make();
+  return {
+    outputFolder: () => made ??= make(),
+    removeOutput: async () => {
+      if (temporary && made !== undefined) await host.files.remove(await made, { recursive: true });
+    },
+  };
 }

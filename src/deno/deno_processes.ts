@@ -66,6 +66,10 @@ export class DenoProcesses implements HostProcesses {
     );
   }
 
+  isRunning(pid: number): boolean {
+    return isAlive(pid);
+  }
+
   killAll(): void {
     for (const tree of this.#trees) tree.killNow();
   }

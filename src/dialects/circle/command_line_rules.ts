@@ -30,6 +30,11 @@ export const CIRCLE_COMMAND_LINE_RULES: CommandLineRules = {
         `--session-id chooses the conversation; it cannot go with ${other}`,
     },
     {
+      option: "session",
+      with: ["continue"],
+      text: (written, other) => `${written} and ${other} cannot go together`,
+    },
+    {
       option: "noSession",
       with: ["continue", "session", "sessionId"],
       text: (_written, other) => `--no-session keeps nothing; it cannot go with ${other}`,

@@ -60,6 +60,11 @@ export const PI_COMMAND_LINE_RULES: CommandLineRules = {
       text: (written, other) => `${written} and ${other} cannot go together`,
     },
     {
+      option: "session",
+      with: ["continue"],
+      text: (written, other) => `${written} and ${other} cannot go together`,
+    },
+    {
       option: "noSession",
       with: ["continue", "session"],
       text: (written, other) => `${written} and ${other} cannot go together`,
