@@ -4,7 +4,7 @@ import {
   type CommandLineEnvironment,
   parseCommandLine,
   type RunCommandLine,
-} from "../src/command_line.ts";
+} from "../src/cli/command_line.ts";
 import { HELP_TEXT } from "../src/cli/help.ts";
 import { StartError } from "../src/errors.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { findHome, readConfig } from "../src/config.ts";
+import { findHome, readConfig } from "../src/config/config.ts";
 import { StartError } from "../src/errors.ts";
 import { createTemporaryPlace, type TemporaryPlace } from "./temporary_place.ts";
 

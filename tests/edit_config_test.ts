@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { setConfigValue, setConfigValues } from "../src/edit_config.ts";
+import { setConfigValue, setConfigValues } from "../src/config/edit_config.ts";
 import { StartError } from "../src/errors.ts";
 import { createTemporaryPlace, type TemporaryPlace } from "./temporary_place.ts";
 

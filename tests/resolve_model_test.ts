@@ -1,9 +1,9 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import type { Config } from "../src/config.ts";
-import { checkConfig } from "../src/config_schema.ts";
+import type { Config } from "../src/config/config.ts";
+import { checkConfig } from "../src/config/config_schema.ts";
 import { StartError } from "../src/errors.ts";
 import type { Host } from "../src/host.ts";
-import { resolveModel, type ResolveModelOptions } from "../src/resolve_model.ts";
+import { resolveModel, type ResolveModelOptions } from "../src/config/resolve_model.ts";
 
 type Environment = Record<string, string>;
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StartError } from "../src/errors.ts";
-import { findTrust, isTrusted, listTrust, setTrust } from "../src/trust.ts";
+import { findTrust, isTrusted, listTrust, setTrust } from "../src/config/trust.ts";
 import { createTemporaryPlace, type TemporaryPlace } from "./temporary_place.ts";
 
 const { signal } = new AbortController();

@@ -3,12 +3,12 @@
  * caller.
  */
 
-import type { Config } from "../config.ts";
-import { readConfig } from "../config.ts";
+import type { Config } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { errorText, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
-import { type ModelChoice, resolveModel } from "../resolve_model.ts";
-import { isTrusted } from "../trust.ts";
+import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
+import { isTrusted } from "../config/trust.ts";
 import type { CommandIo, CommandPlace } from "./command_io.ts";
 
 /** Milliseconds that an endpoint has for the list of its models. */

@@ -3,12 +3,12 @@
  * does.
  */
 
-import { type Config, configFile, readConfig } from "../config.ts";
-import { type ConfigEdit, setConfigValues } from "../edit_config.ts";
+import { type Config, configFile, readConfig } from "../config/config.ts";
+import { type ConfigEdit, setConfigValues } from "../config/edit_config.ts";
 import { StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
-import { DEFAULT_BASE_URL, DEFAULT_MODEL_ID } from "../resolve_model.ts";
-import { setTrust } from "../trust.ts";
+import { DEFAULT_BASE_URL, DEFAULT_MODEL_ID } from "../config/resolve_model.ts";
+import { setTrust } from "../config/trust.ts";
 import type { CommandIo, CommandPlace } from "./command_io.ts";
 import {
   checkBaseUrl,

@@ -1,7 +1,7 @@
 /** `weir trust`: adds, removes or lists trusted folders. */
 
 import type { Host } from "../host.ts";
-import { findTrust, listTrust, setTrust } from "../trust.ts";
+import { findTrust, listTrust, setTrust } from "../config/trust.ts";
 import type { CommandIo, CommandPlace } from "./command_io.ts";
 import type { TrustCommand } from "./parse_subcommand.ts";
 

@@ -4,11 +4,13 @@
  */
 
 import * as nodePath from "node:path";
+import process from "node:process";
 import { HostError } from "../errors.ts";
 import type { HostProcess, HostProcesses, ProcessEnd, StartOptions } from "../host.ts";
 import { toHostError } from "./deno_error.ts";
 import { joinStreams } from "./join_streams.ts";
 import { ProcessOutput } from "./process_output.ts";
+import { readRow } from "./process_table.ts";
 import { createTreeMarker, ProcessTree } from "./process_tree.ts";
 
 const isWindows = Deno.build.os === "windows";
@@ -67,7 +69,7 @@ export class DenoProcesses implements HostProcesses {
   }
 
   isRunning(pid: number): boolean {
-    return isAlive(pid);
+    return readRow(pid) !== undefined || isSignalable(pid);
   }
 
   killAll(): void {
@@ -133,6 +135,16 @@ class DenoProcess implements HostProcess {
   #end(end: ProcessEnd): ProcessEnd {
     this.#hasExited = true;
     return end;
+  }
+}
+
+/** Signal 0 reaches every living process, on systems that have no table to read too. */
+function isSignalable(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 

@@ -40,8 +40,11 @@ export function createTools(kit: Omit<SubagentKit, "tools">): Tools {
 /** What is left of the tools by the options. One line on stderr for each name that no tool has. */
 export function chooseTools(all: Tools, { tools: choice, host }: Settings): Tools {
   for (const name of [...choice.only ?? [], ...choice.exclude]) {
-    if (!all.has(name)) host.warn(`weir: no tool is named ${name}; there are ${[...all.keys()].join(", ")}`);
+    if (!all.has(name)) {
+      host.warn(`weir: no tool is named ${name}; there are ${[...all.keys()].join(", ")}`);
+    }
   }
-  const isChosen = (name: string) => (choice.only?.includes(name) ?? true) && !choice.exclude.includes(name);
+  const isChosen = (name: string) =>
+    (choice.only?.includes(name) ?? true) && !choice.exclude.includes(name);
   return new Map([...all].filter(([name]) => isChosen(name)));
 }

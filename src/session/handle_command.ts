@@ -87,7 +87,9 @@ async function handleStopJob(id: string, { jobs }: Hub): Promise<HandledCommand>
 }
 
 async function handleMoveToBackground({ jobs }: Hub): Promise<HandledCommand> {
-  return { result: { type: "move_to_background", value: { moved: await jobs.moveToBackground() } } };
+  return {
+    result: { type: "move_to_background", value: { moved: await jobs.moveToBackground() } },
+  };
 }
 
 async function handleAbort({ session }: Hub): Promise<HandledCommand> {

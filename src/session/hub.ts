@@ -4,7 +4,7 @@
  */
 
 import { errorText, ModelError, RequestError } from "../errors.ts";
-import type { OutRecord, Request } from "./command.ts";
+import type { EndCause, HubEnd, OutRecord, Request } from "./command.ts";
 import type { SessionEvent } from "./event.ts";
 import { handleCommand, type HandledCommand } from "./handle_command.ts";
 import { finishWork } from "./finish_work.ts";
@@ -19,15 +19,6 @@ import { Workshop } from "./workshop.ts";
 const QUEUE_LIMIT = 6 * 1024 * 1024;
 const BATCH_WEIGHT = 64 * 1024;
 const RESPONSE_WEIGHT = 256;
-
-/** Why a connection is over. */
-export type EndCause = "input" | "shutdown" | "client_gone" | "signal";
-
-export interface HubEnd {
-  readonly cause: EndCause;
-  /** Whether every turn of the process went well. */
-  readonly success: boolean;
-}
 
 export class Hub {
   readonly #settings: Settings;

@@ -23,7 +23,12 @@ const WAIT_PARAMETERS: JsonObject = {
       items: { type: "string" },
       description: "Ids of the jobs; without it, all that run",
     },
-    timeout_s: { type: "integer", minimum: 1, maximum: 600, description: "Seconds, 300 by default" },
+    timeout_s: {
+      type: "integer",
+      minimum: 1,
+      maximum: 600,
+      description: "Seconds, 300 by default",
+    },
   },
   additionalProperties: false,
 };
@@ -31,13 +36,16 @@ const WAIT_PARAMETERS: JsonObject = {
 export function createListJobsTool(jobs: Jobs): Tool<JsonObject> {
   return {
     name: "list_jobs",
-    description: "Lists the background jobs, running ones first, with the files that have their output.",
+    description:
+      "Lists the background jobs, running ones first, with the files that have their output.",
     parameters: NO_PARAMETERS,
     group: "read",
     parse: (args) => parseArguments(NO_PARAMETERS, args),
     run: () => {
       const lines = jobs.list().map(jobLine);
-      return Promise.resolve(textOutcome(lines.length === 0 ? "There are no background jobs." : lines.join("\n")));
+      return Promise.resolve(
+        textOutcome(lines.length === 0 ? "There are no background jobs." : lines.join("\n")),
+      );
     },
   };
 }
@@ -61,7 +69,11 @@ export function createStopJobTool(jobs: Jobs): Tool<JsonObject> {
 /** For subagents, which get no turns of their own for notices. `take` removes the notices of jobs that are reported. */
 export function createWaitJobsTool(
   jobs: Jobs,
-  options: { subagent: string; take: (ids: ReadonlySet<string>) => readonly EndedJob[]; describe: (jobs: readonly EndedJob[]) => string },
+  options: {
+    subagent: string;
+    take: (ids: ReadonlySet<string>) => readonly EndedJob[];
+    describe: (jobs: readonly EndedJob[]) => string;
+  },
 ): Tool<JsonObject> {
   return {
     name: "wait_jobs",
@@ -73,14 +85,16 @@ export function createWaitJobsTool(
       const wanted = new Set(Array.isArray(args.job_ids) ? args.job_ids.map(String) : own);
       const timeoutMs = (typeof args.timeout_s === "number" ? args.timeout_s : 300) * 1000;
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const isRunning = () => jobs.list().some((job) => wanted.has(job.id) && job.status === "running");
+      const isRunning = () =>
+        jobs.list().some((job) => wanted.has(job.id) && job.status === "running");
       try {
         while (isRunning()) await jobs.nextEnd((job) => wanted.has(job.record.id), limit);
       } catch {
         signal.throwIfAborted();
       }
       const ended = options.take(wanted);
-      const running = jobs.list().filter((job) => wanted.has(job.id) && job.status === "running").map(jobLine);
+      const running = jobs.list().filter((job) => wanted.has(job.id) && job.status === "running")
+        .map(jobLine);
       const told = ended.length === 0 ? [] : [options.describe(ended)];
       const text = [...told, ...running].join("\n");
       return textOutcome(text === "" ? "None of these jobs runs." : text);

@@ -75,7 +75,10 @@ interface JobEnd {
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #jobs: Job[] = [];
-  readonly #foreground = new Map<RunningCommand, { moveToBackground: () => void; moved: () => void }>();
+  readonly #foreground = new Map<
+    RunningCommand,
+    { moveToBackground: () => void; moved: () => void }
+  >();
   readonly #endListeners = new Set<(job: EndedJob) => void>();
 
   constructor(options: JobsOptions) {
@@ -109,7 +112,10 @@ export class Jobs {
   }
 
   /** Ends all running jobs that the filter takes. Returns how many. */
-  async stopAll(cause: StopCause, filter: (record: JobRecord, owner: JobOwner) => boolean = () => true): Promise<number> {
+  async stopAll(
+    cause: StopCause,
+    filter: (record: JobRecord, owner: JobOwner) => boolean = () => true,
+  ): Promise<number> {
     const jobs = this.#running().filter((job) => filter(describeJob(job), job.owner));
     await Promise.all(jobs.map((job) => this.#stop(job, cause)));
     return jobs.length;
@@ -152,9 +158,10 @@ export class Jobs {
   /** The jobs as the tools of one conversation, or of one subagent, see them. */
   forOwner(owner: JobOwner): ToolJobs {
     return {
-      refusal: () => this.#running().filter((job) => job.kind !== "agent").length >= MAX_SHELL_JOBS
-        ? `${MAX_SHELL_JOBS} background jobs are already running`
-        : undefined,
+      refusal: () =>
+        this.#running().filter((job) => job.kind !== "agent").length >= MAX_SHELL_JOBS
+          ? `${MAX_SHELL_JOBS} background jobs are already running`
+          : undefined,
       add: (command, options) => this.#addCommand(command, { ...options, owner }),
       foreground: (command, { moveToBackground }) => {
         this.#foreground.set(command, { moveToBackground, moved: () => {} });
@@ -179,7 +186,12 @@ export class Jobs {
       halt: () => agent.stop(),
       end: agent.answer.then(
         (answer): JobEnd => ({ status: "done", reason: "exit", exitCode: null, output: answer }),
-        (error): JobEnd => ({ status: "failed", reason: "agent error", exitCode: null, output: errorText(error) }),
+        (error): JobEnd => ({
+          status: "failed",
+          reason: "agent error",
+          exitCode: null,
+          output: errorText(error),
+        }),
       ),
     });
     return {
@@ -206,7 +218,12 @@ export class Jobs {
     options: { kind: "shell" | "adopted"; timeoutMs: number | undefined; owner: JobOwner },
   ): Promise<string> {
     const logPath = await command.openLog();
-    const job = this.#add({ kind: options.kind, title: command.command, owner: options.owner, logPath }, {
+    const job = this.#add({
+      kind: options.kind,
+      title: command.command,
+      owner: options.owner,
+      logPath,
+    }, {
       halt: () => command.stop({ graceMs: STOP_GRACE_MS }),
       end: endOfCommand(command),
     });
@@ -274,8 +291,15 @@ async function endOfCommand(command: RunningCommand): Promise<JobEnd> {
   await command.waitForTree({ signal: new AbortController().signal });
   const { text } = command.snapshot();
   await command[Symbol.asyncDispose]();
-  if (end.kind !== "exited") return { status: "failed", reason: end.kind, exitCode: end.code, output: text };
-  return { status: end.code === 0 ? "done" : "failed", reason: "exit", exitCode: end.code, output: text };
+  if (end.kind !== "exited") {
+    return { status: "failed", reason: end.kind, exitCode: end.code, output: text };
+  }
+  return {
+    status: end.code === 0 ? "done" : "failed",
+    reason: "exit",
+    exitCode: end.code,
+    output: text,
+  };
 }
 
 function shortTitle(text: string): string {

@@ -22,7 +22,9 @@ export class Notices {
 
   /** Whether a notice waits that is worth a turn of its own: of a job that nobody stopped and no subagent owns. */
   get wantsTurn(): boolean {
-    return this.#waiting.some(({ record, owner }) => record.status !== "stopped" && owner.subagent === undefined);
+    return this.#waiting.some(({ record, owner }) =>
+      record.status !== "stopped" && owner.subagent === undefined
+    );
   }
 
   /** Removes and returns what waits, all of it or what the filter takes. */
@@ -39,7 +41,9 @@ export function createNoticeMessage(
   options: { source: string; redact: (text: string) => string },
 ): UserMessage {
   const parts = jobs.map((job) => `${jobLine(job.record)}\n${options.redact(noticeOutput(job))}`);
-  const text = `<system-reminder data-source="${options.source}">\n${parts.join("\n")}\n</system-reminder>`;
+  const text = `<system-reminder data-source="${options.source}">\n${
+    parts.join("\n")
+  }\n</system-reminder>`;
   return {
     role: "user",
     content: [{ type: "text", text }],

@@ -38,11 +38,14 @@ export interface SessionOptions {
   emit(event: SessionEvent): Promise<void> | undefined;
 }
 
-/** What opens a turn. */
-type Opening = WaitingMessage & {
-  readonly origin: MessageOrigin;
-  readonly queue: QueueName | undefined;
-};
+/** What opens a turn: a message, or the notices that wait. */
+type Opening =
+  | (WaitingMessage & {
+    readonly kind: "message";
+    readonly origin: MessageOrigin;
+    readonly queue: QueueName | undefined;
+  })
+  | { readonly kind: "notices" };
 
 export class Session implements AsyncDisposable {
   readonly #settings: Settings;
@@ -102,16 +105,8 @@ export class Session implements AsyncDisposable {
    * told, so that the caller can write its response first.
    */
   start(message: WaitingMessage): () => Promise<void> {
-    this.#busy = true;
-    this.#renewController();
-    const opened = Promise.withResolvers<void>();
-    return () => {
-      this.#running = this.#work(
-        { ...message, origin: "prompt", queue: undefined },
-        opened.resolve,
-      );
-      return opened.promise;
-    };
+    this.#noticeTurns.lift();
+    return this.#start({ ...message, kind: "message", origin: "prompt", queue: undefined });
   }
 
   /** Lets a message wait for the running turn. The returned function tells of it; the caller writes its response first. */
@@ -369,7 +364,9 @@ export class Session implements AsyncDisposable {
   /** Puts the waiting notices into the conversation, all as one message. */
   #storeNotices(): void {
     // What a subagent's jobs have to say is the subagent's, as long as it runs.
-    const jobs = this.#notices.take(({ owner }) => owner.subagent === undefined || !this.#subagents.has(owner.subagent));
+    const jobs = this.#notices.take(({ owner }) =>
+      owner.subagent === undefined || !this.#subagents.has(owner.subagent)
+    );
     if (jobs.length === 0) return;
     const { policy, redact } = this.#settings;
     this.transcript.append(createNoticeMessage(jobs, { source: policy.noticeSource, redact }));
@@ -400,10 +397,12 @@ export class Session implements AsyncDisposable {
   /** Puts waiting messages into the conversation, right before a model request. */
   async #deliver(afterAnswer: boolean): Promise<void> {
     const { policy, steeringMode, followUpMode } = this.#settings;
-    if (!this.#queues.isEmpty("steer")) return await this.#deliverFrom("steer", steeringMode);
-    if (afterAnswer && policy.followUps === "steps") {
+    if (!this.#queues.isEmpty("steer")) {
+      await this.#deliverFrom("steer", steeringMode);
+    } else if (afterAnswer && policy.followUps === "steps") {
       await this.#deliverFrom("follow_up", followUpMode);
     }
+    this.#storeNotices();
   }
 
   async #deliverFrom(queue: QueueName, mode: Settings["steeringMode"]): Promise<void> {

@@ -66,7 +66,11 @@ export class Subagent {
     try {
       return await this.#runTurn(signal);
     } catch (error) {
-      this.#emit({ type: "subagent_error", message: errorText(error), interrupted: signal.aborted });
+      this.#emit({
+        type: "subagent_error",
+        message: errorText(error),
+        interrupted: signal.aborted,
+      });
       throw error;
     } finally {
       await jobs.stopAll("parent ended", (_job, owner) => owner.subagent === this.id);
@@ -78,7 +82,10 @@ export class Subagent {
     const { settings, customer, runTurn, toolContext } = this.#kit;
     const { policy } = settings;
     const tools = this.#tools();
-    const systemPrompt = await createSubagentPrompt(settings, { kind: this.kind, toolNames: [...tools.keys()] });
+    const systemPrompt = await createSubagentPrompt(settings, {
+      kind: this.kind,
+      toolNames: [...tools.keys()],
+    });
     const result = await runTurn({
       sessionId: this.id,
       conversation: this.#conversation,
@@ -87,12 +94,24 @@ export class Subagent {
       exitCodeIsError: policy.exitCodeIsError,
       emptyAnswer: policy.emptyAnswer,
       lengthCut: policy.lengthCut,
-      toolContext: { ...toolContext, jobs: customer.jobs.forOwner({ sessionId: customer.sessionId, subagent: this.id }) },
+      toolContext: {
+        ...toolContext,
+        jobs: customer.jobs.forOwner({ sessionId: customer.sessionId, subagent: this.id }),
+      },
       signal,
-      setting: () => Promise.resolve({ model: settings.model, thinkingLevel: settings.thinkingLevel, systemPrompt, tools }),
+      setting: () =>
+        Promise.resolve({
+          model: settings.model,
+          thinkingLevel: settings.thinkingLevel,
+          systemPrompt,
+          tools,
+        }),
       emit: (event) => {
         if (event.type === "step_start") this.onStep();
-        if (event.type === "reply_end" && event.message.usage !== undefined && event.message.receipt !== undefined) {
+        if (
+          event.type === "reply_end" && event.message.usage !== undefined &&
+          event.message.receipt !== undefined
+        ) {
           const { usage, receipt } = event.message;
           customer.transcript.recordUsage("subagent", { usage, receipt });
         }
@@ -100,7 +119,9 @@ export class Subagent {
       },
     });
     signal.throwIfAborted();
-    if (result.outcome !== "answered") throw new Error(result.outcome === "failed" ? result.error : "Interrupted");
+    if (result.outcome !== "answered") {
+      throw new Error(result.outcome === "failed" ? result.error : "Interrupted");
+    }
     this.#emit({ type: "subagent_end", answer: result.answer, usage: result.usage });
     return result.answer;
   }
@@ -111,7 +132,12 @@ export class Subagent {
       subagent: this.id,
       take: (ids) => customer.takeNotices((job) => this.#owns(job) && ids.has(job.record.id)),
       describe: (jobs) =>
-        textOf(createNoticeMessage(jobs, { source: settings.policy.noticeSource, redact: settings.redact })),
+        textOf(
+          createNoticeMessage(jobs, {
+            source: settings.policy.noticeSource,
+            redact: settings.redact,
+          }),
+        ),
     });
     const chosen = this.kind === "explore"
       ? EXPLORE_TOOLS.map((name) => tools.get(name)).filter((tool) => tool !== undefined)
@@ -126,7 +152,9 @@ export class Subagent {
         const jobs = customer.takeNotices((job) => this.#owns(job));
         if (jobs.length > 0) {
           const { policy, redact } = settings;
-          this.#conversation.append(createNoticeMessage(jobs, { source: policy.noticeSource, redact }));
+          this.#conversation.append(
+            createNoticeMessage(jobs, { source: policy.noticeSource, redact }),
+          );
         }
         return Promise.resolve();
       },

@@ -5,7 +5,13 @@
 
 import type { TurnHooks } from "../agent/hook.ts";
 import type { JsonObject } from "../agent/message.ts";
-import { errorOutcome, textOutcome, type Tool, type ToolContext, type ToolOutcome } from "../agent/tool.ts";
+import {
+  errorOutcome,
+  textOutcome,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from "../agent/tool.ts";
 import { errorText } from "../errors.ts";
 import { parseArguments } from "../tools/arguments.ts";
 import { takeLogName } from "../tools/shell_run.ts";
@@ -28,7 +34,11 @@ const PARAMETERS: JsonObject = {
   type: "object",
   properties: {
     description: { type: "string", minLength: 1, description: "The task in three to five words" },
-    prompt: { type: "string", minLength: 1, description: "All that the subagent must know; it sees nothing else" },
+    prompt: {
+      type: "string",
+      minLength: 1,
+      description: "All that the subagent must know; it sees nothing else",
+    },
     subagent_type: {
       type: "string",
       enum: ["general", "explore"],
@@ -43,11 +53,15 @@ const PARAMETERS: JsonObject = {
 export function createTaskTool(kit: SubagentKit): Tool<JsonObject> {
   return {
     name: "task",
-    description: "Gives a self-contained piece of work to a subagent and returns its answer. Several calls in one reply run at the same time.",
+    description:
+      "Gives a self-contained piece of work to a subagent and returns its answer. Several calls in one reply run at the same time.",
     parameters: PARAMETERS,
     group: "task",
     parse: (args) => parseArguments(PARAMETERS, args),
-    run: (args, context) => args.background === true ? runInBackground(args, kit) : runInForeground(args, { kit, context }),
+    run: (args, context) =>
+      args.background === true
+        ? runInBackground(args, kit)
+        : runInForeground(args, { kit, context }),
   };
 }
 

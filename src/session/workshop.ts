@@ -46,13 +46,14 @@ export class Workshop {
   async equip(customer: WorkshopCustomer): Promise<TurnKit> {
     const settings = this.#settings;
     const { host, workspace, credentialPatterns } = settings;
-    const [{ runTurn }, { decideCall }, { createTools, chooseTools }, { readSystemPrompt }] = await Promise
-      .all([
-        import("../agent/run_turn.ts"),
-        import("./approvals/decide_call.ts"),
-        import("./choose_tools.ts"),
-        import("./system_prompt.ts"),
-      ]);
+    const [{ runTurn }, { decideCall }, { createTools, chooseTools }, { readSystemPrompt }] =
+      await Promise
+        .all([
+          import("../agent/run_turn.ts"),
+          import("./approvals/decide_call.ts"),
+          import("./choose_tools.ts"),
+          import("./system_prompt.ts"),
+        ]);
     const isCredential = (path: string) => isCredentialFile(path, { patterns: credentialPatterns });
     const toolContext: BaseToolContext = {
       host,

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { FakeTime } from "@std/testing/time";
 import { type DoctorOptions, runDoctor } from "../../src/cli/doctor.ts";
-import { setTrust } from "../../src/trust.ts";
+import { setTrust } from "../../src/config/trust.ts";
 import { createTemporaryPlace, type TemporaryPlace } from "../temporary_place.ts";
 import { recordIo } from "./recorded_io.ts";
 

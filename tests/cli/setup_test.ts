@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { runSetup } from "../../src/cli/setup.ts";
 import type { SetupOptions } from "../../src/cli/setup_options.ts";
-import { parseCommandLine } from "../../src/command_line.ts";
-import { readConfig } from "../../src/config.ts";
+import { parseCommandLine } from "../../src/cli/command_line.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { StartError } from "../../src/errors.ts";
-import { resolveModel } from "../../src/resolve_model.ts";
-import { isTrusted } from "../../src/trust.ts";
+import { resolveModel } from "../../src/config/resolve_model.ts";
+import { isTrusted } from "../../src/config/trust.ts";
 import { createTemporaryPlace, type TemporaryPlace } from "../temporary_place.ts";
 import { type RecordedIo, recordIo } from "./recorded_io.ts";
 

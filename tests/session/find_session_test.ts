@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StartError } from "../../src/errors.ts";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import {
   findNewestSession,
   findSessionById,

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows }
 import { createDenoHost } from "../../src/deno/deno_host.ts";
 import { HostError, StartError } from "../../src/errors.ts";
 import type { AppendFile, Host } from "../../src/host.ts";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { createJournal } from "../../src/session/copy_session.ts";
 import { Journal } from "../../src/session/journal.ts";
 import { newHeader, openSessionFile } from "../../src/session/open_session_file.ts";

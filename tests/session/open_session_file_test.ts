@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StartError } from "../../src/errors.ts";
 import type { Host } from "../../src/host.ts";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { type OpenSession, openSessionFile } from "../../src/session/open_session_file.ts";
 import type { StoredEntry } from "../../src/session/entry.ts";
 import { textOf } from "../../src/agent/message.ts";

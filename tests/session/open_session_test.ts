@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { StartError } from "../../src/errors.ts";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { openConversation, type SessionChoice } from "../../src/session/open_session.ts";
 import { readRecords, readText, sessionText, signal, store, user } from "./session_samples.ts";
 

@@ -2,7 +2,7 @@
 
 import { THINKING_LEVELS, type ThinkingLevel } from "../../agent/model.ts";
 import { SESSION_ID } from "../../cli/session_id.ts";
-import type { CommandLineRules } from "../../command_line.ts";
+import type { CommandLineRules } from "../../cli/command_line.ts";
 import { StartError } from "../../errors.ts";
 
 export const CIRCLE_COMMAND_LINE_RULES: CommandLineRules = {

@@ -2,7 +2,7 @@
 
 import { THINKING_LEVELS, type ThinkingLevel } from "../../agent/model.ts";
 import { SESSION_ID, SESSION_ID_PART } from "../../cli/session_id.ts";
-import type { CommandLineRules } from "../../command_line.ts";
+import type { CommandLineRules } from "../../cli/command_line.ts";
 import { StartError } from "../../errors.ts";
 
 export const NIMLET_COMMAND_LINE_RULES: CommandLineRules = {

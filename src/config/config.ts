@@ -9,7 +9,7 @@ import {
   type ConfigValues,
   type ProjectConfigValues,
 } from "./config_schema.ts";
-import type { Host } from "./host.ts";
+import type { Host } from "../host.ts";
 import { readSettings, withoutMark } from "./read_settings.ts";
 import { locateSettingsError } from "./settings_error.ts";
 

@@ -1,10 +1,10 @@
 /** Which model a text means, and how its endpoint is reached. Asks nothing over the network. */
 
-import type { ModelInfo } from "./agent/model.ts";
+import type { ModelInfo } from "../agent/model.ts";
 import type { Config } from "./config.ts";
 import type { ProviderConfig } from "./config_schema.ts";
-import { StartError } from "./errors.ts";
-import type { Host } from "./host.ts";
+import { StartError } from "../errors.ts";
+import type { Host } from "../host.ts";
 
 export const DEFAULT_BASE_URL = "https://api.openai.com/v1";
 export const DEFAULT_MODEL_ID = "gpt-5.1";

@@ -4,7 +4,7 @@
  */
 
 import type { Node, ParseErrorCode } from "jsonc-parser";
-import { StartError } from "./errors.ts";
+import { StartError } from "../errors.ts";
 
 /** A value that is not what it has to be. */
 export class SettingsValueError extends Error {

@@ -1,8 +1,8 @@
 /** From a model choice to a model. Loads the code of an endpoint when its model is asked for the first time. */
 
-import type { Model } from "./agent/model.ts";
-import type { ModelChoice } from "./resolve_model.ts";
-import { version } from "./version.ts";
+import type { Model } from "../agent/model.ts";
+import type { ModelChoice } from "../config/resolve_model.ts";
+import { version } from "../version.ts";
 
 /** A model for which nothing is loaded or asked yet. */
 export function openModel(choice: ModelChoice): Model {
@@ -21,7 +21,7 @@ export function openModel(choice: ModelChoice): Model {
 
 async function loadModel(choice: ModelChoice): Promise<Model> {
   const { api } = choice;
-  if (api === "demo") return (await import("./models/demo.ts")).createDemoModel();
-  const { createOpenaiModel } = await import("./models/openai.ts");
+  if (api === "demo") return (await import("../models/demo.ts")).createDemoModel();
+  const { createOpenaiModel } = await import("../models/openai.ts");
   return createOpenaiModel({ ...choice, api, version });
 }

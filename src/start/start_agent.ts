@@ -3,18 +3,18 @@
  * problems are to be told. Reads no input and starts nothing.
  */
 
-import type { RunCommandLine } from "./command_line.ts";
-import { type Config, findHome, readConfig } from "./config.ts";
-import type { Dialect } from "./dialects/dialect.ts";
-import { HostError, RequestError, StartError } from "./errors.ts";
-import type { Host } from "./host.ts";
-import { redact, secretsOf } from "./agent/redact.ts";
+import type { RunCommandLine } from "../cli/command_line.ts";
+import { type Config, findHome, readConfig } from "../config/config.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { HostError, RequestError, StartError } from "../errors.ts";
+import type { Host } from "../host.ts";
+import { redact, secretsOf } from "../agent/redact.ts";
 import { openModel } from "./open_model.ts";
-import { type ModelChoice, resolveModel } from "./resolve_model.ts";
-import { openConversation, type SessionChoice } from "./session/open_session.ts";
-import type { OpenedSession, Settings, ToolChoice } from "./session/settings.ts";
-import { removeOldOutput } from "./session/remove_old_output.ts";
-import { isTrusted } from "./trust.ts";
+import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
+import { openConversation, type SessionChoice } from "../session/open_session.ts";
+import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
+import { removeOldOutput } from "../session/remove_old_output.ts";
+import { isTrusted } from "../config/trust.ts";
 
 export interface StartOptions {
   readonly host: Host;
@@ -201,7 +201,7 @@ async function saveDeliveryMode(
     mode: "all" | "one-at-a-time";
   },
 ): Promise<void> {
-  const { setConfigValue } = await import("./edit_config.ts");
+  const { setConfigValue } = await import("../config/edit_config.ts");
   const key = queue === "steer" ? "steering_mode" : "follow_up_mode";
   await setConfigValue(host, {
     home,

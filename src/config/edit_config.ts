@@ -6,8 +6,8 @@
 import { configFile, parseSettings } from "./config.ts";
 import { checkConfig } from "./config_schema.ts";
 import { editJsonc, type JsoncValue } from "./edit_jsonc.ts";
-import { HostError, StartError } from "./errors.ts";
-import type { Host } from "./host.ts";
+import { HostError, StartError } from "../errors.ts";
+import type { Host } from "../host.ts";
 import { readSettings, withoutMark } from "./read_settings.ts";
 
 /** One value to set; `undefined` removes the key. */

@@ -3,12 +3,12 @@
  * differ, their rules objects say how; nothing here asks for a dialect by name, except that `--mode acp` is short for one.
  */
 
-import type { ThinkingLevel } from "./agent/model.ts";
-import { COMMON_OPTIONS } from "./cli/common_options.ts";
-import { GivenOptions } from "./cli/given_options.ts";
-import { parseSubcommand, type Subcommand } from "./cli/parse_subcommand.ts";
-import { type OptionTable, readArguments, usage } from "./cli/read_arguments.ts";
-import { COMMAND_LINE_RULES } from "./dialects/command_line_rules.ts";
+import type { ThinkingLevel } from "../agent/model.ts";
+import { COMMON_OPTIONS } from "./common_options.ts";
+import { GivenOptions } from "./given_options.ts";
+import { parseSubcommand, type Subcommand } from "./parse_subcommand.ts";
+import { type OptionTable, readArguments, usage } from "./read_arguments.ts";
+import { COMMAND_LINE_RULES } from "../dialects/command_line_rules.ts";
 
 export const DIALECT_NAMES = ["circle", "nimlet", "pi", "acp"] as const;
 export type DialectName = typeof DIALECT_NAMES[number];

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { createReceipt } from "../../src/models/receipt.ts";
+import { createReceipt } from "../../src/agent/receipt.ts";
 
 const price = { input: 1, output: 2, cacheRead: 0.1 };
 const call = { model: "gpt-5.1", provider: "openai" };

@@ -2,7 +2,7 @@
  * Path arithmetic with `/`, for hosts that have no system to ask. Imports only the host's interface.
  */
 
-import type { HostPaths } from "./host.ts";
+import type { HostPaths } from "../host.ts";
 
 /** POSIX paths; same results as `node:path/posix` for absolute bases. */
 export const posixPaths: HostPaths = {

@@ -1,7 +1,7 @@
 /** Reads one settings file. Knows neither its syntax nor what stands in it. */
 
-import { HostError } from "./errors.ts";
-import type { Host } from "./host.ts";
+import { HostError } from "../errors.ts";
+import type { Host } from "../host.ts";
 import { settingsError } from "./settings_error.ts";
 
 /** The text of a settings file, a byte order mark at its start included. */

@@ -3,8 +3,8 @@
  */
 
 import { boolean, object, recordOf, withDefault } from "./check_value.ts";
-import { HostError, StartError } from "./errors.ts";
-import type { Host } from "./host.ts";
+import { HostError, StartError } from "../errors.ts";
+import type { Host } from "../host.ts";
 import { readSettings, withoutMark } from "./read_settings.ts";
 import { locateSettingsError } from "./settings_error.ts";
 

@@ -2,8 +2,8 @@
  * A `Host` that is nothing but memory, for web pages, Node and tests. Web standards only: no process can be started.
  */
 
-import { HostError, type HostErrorCode } from "./errors.ts";
-import type { AppendFile, FileInfo, FolderEntry, Host, HostFiles } from "./host.ts";
+import { HostError, type HostErrorCode } from "../errors.ts";
+import type { AppendFile, FileInfo, FolderEntry, Host, HostFiles } from "../host.ts";
 import { posixPaths } from "./posix_paths.ts";
 
 /** What a memory host starts with. */

@@ -1,6 +1,6 @@
 /** What may stand in `config.jsonc`, and the defaults. Knows no file. Keys that are not named here are kept and ignored. */
 
-import { THINKING_LEVELS } from "./agent/model.ts";
+import { THINKING_LEVELS } from "../agent/model.ts";
 import {
   boolean,
   listOf,
