@@ -121,6 +121,8 @@ export interface HostProcesses {
   readonly shell: readonly [string, ...string[]];
   /** Full path of a program on PATH. */
   find(program: string): Promise<string | undefined>;
+  /** Whether a process with this id runs. */
+  isRunning(pid: number): boolean;
   /** Sends SIGKILL to everything that was started and still runs, without waiting: for an exit that cannot wait. */
   killAll(): void;
   /** The environment of this process, all of it. */

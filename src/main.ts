@@ -2,24 +2,25 @@
  * The program: flags, the machine, a dialect, and the exit code. The only file that exits, and the only one that knows Deno's host.
  */
 
-import { parseCommandLine, type RunCommandLine } from "./command_line.ts";
+import { parseCommandLine, type RunCommandLine } from "./cli/command_line.ts";
+import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { errorText, StartError } from "./errors.ts";
 import type { Host } from "./host.ts";
-import { loadDialect } from "./load_dialect.ts";
+import { loadDialect } from "./start/load_dialect.ts";
 
 /** Signals that end the program, with their exit codes. */
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Runs the program with these arguments and exits. */
-export async function main(args: readonly string[]): Promise<never> {
+/** Runs the program with the arguments of the process and exits. */
+export async function main(): Promise<never> {
   // stdout carries protocol only; whatever a dependency logs goes to stderr.
   for (const method of ["log", "info", "debug", "table", "dir", "group"] as const) {
     console[method] = (...values: unknown[]) => console.error(...values);
   }
   const host = createDenoHost();
-  Deno.exit(await runProgram(args, host));
+  Deno.exit(await runProgram(Deno.args, host));
 }
 
 async function runProgram(args: readonly string[], host: Host): Promise<number> {
@@ -30,9 +31,21 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
       isTerminal: Deno.stdin.isTerminal() && Deno.stdout.isTerminal(),
       isFolder: (path) => isFolder(path),
     });
+    if (
+      commandLine.kind === "run" && (commandLine.mode === undefined || commandLine.mode === "line")
+    ) {
+      const { NO_MODE_TEXT } = await import("./cli/help.ts");
+      host.warn(NO_MODE_TEXT);
+      return 2;
+    }
     if (commandLine.kind !== "run") {
       const { runSubcommand } = await import("./cli/run_subcommand.ts");
-      return await runSubcommand(commandLine, { host, currentFolder: Deno.cwd() });
+      return await runSubcommand(commandLine, {
+        host,
+        currentFolder: Deno.cwd(),
+        signal: new AbortController().signal,
+        io: await createIo(),
+      });
     }
     for (const warning of commandLine.warnings) host.warn(warning);
     dialect = await loadDialect(commandLine.dialect);
@@ -49,6 +62,19 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
   }
 }
 
+async function createIo(): Promise<CommandIo> {
+  const { createTerminalPrompt } = await import("./deno/terminal.ts");
+  const write = (to: { writeSync(bytes: Uint8Array): number }, line: string) => {
+    const bytes = new TextEncoder().encode(line + "\n");
+    for (let written = 0; written < bytes.length;) written += to.writeSync(bytes.subarray(written));
+  };
+  return {
+    out: (line) => write(Deno.stdout, line),
+    err: (line) => write(Deno.stderr, line),
+    prompt: createTerminalPrompt(),
+  };
+}
+
 function isFolder(path: string): boolean {
   try {
     return Deno.statSync(path).isDirectory;
@@ -62,7 +88,7 @@ async function run(
   { dialect, host }: { dialect: Dialect; host: Host },
 ): Promise<number> {
   const [{ startAgent }, { Hub }, { serve }] = await Promise.all([
-    import("./start_agent.ts"),
+    import("./start/start_agent.ts"),
     import("./session/hub.ts"),
     import("./serve.ts"),
   ]);
@@ -92,4 +118,4 @@ function listenForSignals(host: Host, onSignal: () => void): { readonly code: nu
   return state;
 }
 
-if (import.meta.main) await main(Deno.args);
+if (import.meta.main) await main();

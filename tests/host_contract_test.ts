@@ -4,7 +4,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { createDenoHost } from "../src/deno/deno_host.ts";
 import { HostError, type HostErrorCode } from "../src/errors.ts";
 import type { Host } from "../src/host.ts";
-import { createMemoryHost } from "../src/memory_host.ts";
+import { createMemoryHost } from "../src/memory/memory_host.ts";
 
 type Run = (host: Host, folder: string) => Promise<void>;
 

@@ -2,7 +2,7 @@
  * What a model call cost. Knows tokens and prices, no endpoint.
  */
 
-import type { Price, Receipt, Usage } from "../agent/message.ts";
+import type { Price, Receipt, Usage } from "./message.ts";
 
 /**
  * The receipt of one call: rates in US$ per million tokens, `amount` in US$ to 12 decimals. Without a price the amount is `null`; a

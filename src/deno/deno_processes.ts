@@ -4,11 +4,13 @@
  */
 
 import * as nodePath from "node:path";
+import process from "node:process";
 import { HostError } from "../errors.ts";
 import type { HostProcess, HostProcesses, ProcessEnd, StartOptions } from "../host.ts";
 import { toHostError } from "./deno_error.ts";
 import { joinStreams } from "./join_streams.ts";
 import { ProcessOutput } from "./process_output.ts";
+import { readRow } from "./process_table.ts";
 import { createTreeMarker, ProcessTree } from "./process_tree.ts";
 
 const isWindows = Deno.build.os === "windows";
@@ -64,6 +66,10 @@ export class DenoProcesses implements HostProcesses {
     return Promise.resolve(
       findProgram(program, { search: pathOf(Deno.env.toObject()), folder }),
     );
+  }
+
+  isRunning(pid: number): boolean {
+    return readRow(pid) !== undefined || isSignalable(pid);
   }
 
   killAll(): void {
@@ -129,6 +135,16 @@ class DenoProcess implements HostProcess {
   #end(end: ProcessEnd): ProcessEnd {
     this.#hasExited = true;
     return end;
+  }
+}
+
+/** Signal 0 reaches every living process, on systems that have no table to read too. */
+function isSignalable(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 

@@ -1,6 +1,6 @@
 /** The command line rules of every dialect, by its name. Small data, so that no dialect has to be loaded to read the arguments. */
 
-import type { CommandLineRules, DialectName } from "../command_line.ts";
+import type { CommandLineRules, DialectName } from "../cli/command_line.ts";
 import { ACP_COMMAND_LINE_RULES } from "./acp/command_line_rules.ts";
 import { CIRCLE_COMMAND_LINE_RULES } from "./circle/command_line_rules.ts";
 import { NIMLET_COMMAND_LINE_RULES } from "./nimlet/command_line_rules.ts";

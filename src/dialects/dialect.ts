@@ -4,8 +4,7 @@
  */
 
 import type { StartError } from "../errors.ts";
-import type { HubEnd } from "../session/hub.ts";
-import type { OutRecord, Request } from "../session/command.ts";
+import type { HubEnd, OutRecord, Request } from "../session/command.ts";
 import type { SessionPolicy } from "../session/policy.ts";
 import type { Line } from "../wire/line_stream.ts";
 

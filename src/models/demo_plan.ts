@@ -41,6 +41,8 @@ interface Turn {
 const LABEL = "This is Weir's built-in demo, not a language model: " +
   "it follows a fixed script, but its tool calls are real.";
 const MOST_FILES = 2;
+/** As much of a text as is searched for names and commands. */
+const SEARCHED = 4_000;
 const TEXT_FILE = /\.(?:md|txt|jsonc?|ya?ml|toml|[cm]?[jt]sx?|py|rs|go|c|h|java|rb|sh|css|html?)$/i;
 const FILE_WORD = /[\w@./-]*[\w-]\.\w+|\b(?:README|LICENSE|Makefile|Dockerfile)\b/g;
 
@@ -182,7 +184,8 @@ function isInterrupted(message: ToolResultMessage): boolean {
 }
 
 /** A command in backticks, or what follows `run:` on its line. */
-function commandIn(text: string): string | undefined {
+function commandIn(whole: string): string | undefined {
+  const text = whole.slice(0, SEARCHED);
   const found = /`([^`\n]+)`/.exec(text)?.[1] ?? /(?:^|[\s(])run:[ \t]*([^\n]+)/i.exec(text)?.[1];
   const command = found?.trim();
   // A name in backticks is a file, not a command.
@@ -192,7 +195,11 @@ function commandIn(text: string): string | undefined {
 }
 
 function filesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(FILE_WORD)].map(([word]) => word.replace(/^@/, "")))];
+  return [
+    ...new Set(
+      [...text.slice(0, SEARCHED).matchAll(FILE_WORD)].map(([word]) => word.replace(/^@/, "")),
+    ),
+  ];
 }
 
 /** The names in a listing: one a line, folders with `/`; notices in brackets are none. */

@@ -4,7 +4,7 @@
  */
 
 import { errorText, ModelError, type ModelErrorKind } from "../errors.ts";
-import { shownText } from "./redact.ts";
+import { shownText } from "../agent/redact.ts";
 
 /** What texts about an endpoint may name and what they must hide. */
 export interface EndpointContext {

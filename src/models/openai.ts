@@ -12,7 +12,7 @@ import { ChatStream } from "./chat_stream.ts";
 import { Connection } from "./connection.ts";
 import { listModels } from "./list_models.ts";
 import { readEvents } from "./read_events.ts";
-import { secretsOf, shownText } from "./redact.ts";
+import { secretsOf, shownText } from "../agent/redact.ts";
 import { isOpenaiHost } from "./request_options.ts";
 import { responsesRequest } from "./responses_request.ts";
 import { ResponsesStream } from "./responses_stream.ts";

@@ -6,7 +6,7 @@
 import { ModelError } from "../errors.ts";
 import type { Connection } from "./connection.ts";
 import { cutError, type EndpointContext } from "./model_error.ts";
-import { shownText } from "./redact.ts";
+import { shownText } from "../agent/redact.ts";
 
 /** A line longer than this is no part of a reply. */
 const LONGEST_LINE = 64 * 1024 * 1024;

@@ -3,38 +3,48 @@
 import type { Tool } from "../agent/tool.ts";
 import { bashTool } from "../tools/bash.ts";
 import { editTool } from "../tools/edit.ts";
+import { findTool } from "../tools/find.ts";
+import { grepTool } from "../tools/grep.ts";
 import { lsTool } from "../tools/ls.ts";
 import { questionTool } from "../tools/question.ts";
 import { readTool } from "../tools/read.ts";
 import { todoTool } from "../tools/todo.ts";
 import { writeTool } from "../tools/write.ts";
+import { createListJobsTool, createStopJobTool } from "./job_tools.ts";
 import type { Settings } from "./settings.ts";
+import { createTaskTool, type SubagentKit } from "./task_tool.ts";
 
-/** The tools by name, in the order in which the model is told of them. One line on stderr for each name that no tool has. */
-export function chooseTools(settings: Settings): ReadonlyMap<string, Tool> {
-  const { tools: choice, host, moreTools } = settings;
-  const builtIn = [
+export type Tools = ReadonlyMap<string, Tool>;
+
+/** All tools of a session, in the order in which the model is told of them. */
+export function createTools(kit: Omit<SubagentKit, "tools">): Tools {
+  const { settings, customer } = kit;
+  const general = [
     readTool,
     writeTool,
     editTool,
     bashTool,
+    grepTool,
+    findTool,
     lsTool,
     todoTool,
     questionTool,
-  ] as Tool[];
-  const all = new Map(
-    [...builtIn, ...moreTools]
-      .filter((tool) => tool.name !== "bash" || host.processes !== undefined)
-      .map((tool) => [tool.name, tool]),
-  );
+    createListJobsTool(customer.jobs),
+    createStopJobTool(customer.jobs),
+    ...settings.moreTools,
+  ].filter((tool) => tool.name !== "bash" || settings.host.processes !== undefined) as Tool[];
+  const tools = new Map(general.map((tool) => [tool.name, tool]));
+  return new Map([...tools, ["task", createTaskTool({ ...kit, tools }) as Tool]]);
+}
+
+/** What is left of the tools by the options. One line on stderr for each name that no tool has. */
+export function chooseTools(all: Tools, { tools: choice, host }: Settings): Tools {
   for (const name of [...choice.only ?? [], ...choice.exclude]) {
     if (!all.has(name)) {
       host.warn(`weir: no tool is named ${name}; there are ${[...all.keys()].join(", ")}`);
     }
   }
-  for (const name of all.keys()) {
-    const chosen = (choice.only?.includes(name) ?? true) && !choice.exclude.includes(name);
-    if (!chosen) all.delete(name);
-  }
-  return all;
+  const isChosen = (name: string) =>
+    (choice.only?.includes(name) ?? true) && !choice.exclude.includes(name);
+  return new Map([...all].filter(([name]) => isChosen(name)));
 }

@@ -3,11 +3,26 @@
  * wire name is known here.
  */
 
+import type { Message } from "../agent/message.ts";
 import type { RequestError } from "../errors.ts";
 import type { SessionEvent } from "./event.ts";
 import type { JobRecord } from "./job_record.ts";
 import type { DeliveryMode } from "./policy.ts";
-import type { StoredMessage } from "./transcript.ts";
+
+/** A message of the conversation with its id, which it keeps for ever. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly message: Message;
+}
+
+/** Why a connection is over. */
+export type EndCause = "input" | "shutdown" | "client_gone" | "signal";
+
+export interface HubEnd {
+  readonly cause: EndCause;
+  /** Whether every turn of the process went well. */
+  readonly success: boolean;
+}
 
 /** What to do with a prompt that comes while a turn runs. */
 export type WhileBusy = "steer" | "follow_up" | "refuse";

@@ -4,15 +4,9 @@
  */
 
 import type { JsonObject, JsonValue, Message, Receipt, Usage } from "../agent/message.ts";
-import { asNumber, asObject, asString, present } from "./json_members.ts";
+import { asNumber, asString, present } from "./json_members.ts";
 import { decodeMessage, encodeMessage } from "./stored_message.ts";
-import {
-  decodeOwnUsage,
-  decodeUsage,
-  encodeUsage,
-  foreignReceipt,
-  receiptOf,
-} from "./stored_usage.ts";
+import { decodeCosts, encodeUsage } from "./stored_usage.ts";
 
 /** The version of the format that is written. */
 export const SESSION_VERSION = 3;
@@ -111,7 +105,6 @@ function encodeContent(entry: Exclude<NewEntry, { type: "opaque" }>): JsonObject
 
 /** What the line of an entry says. An entry that is not as it should be is opaque, so it is kept. */
 export function decodeEntry(raw: JsonObject): NewEntry {
-  const own = asObject(raw.weir) ?? {};
   switch (raw.type) {
     case "message": {
       const message = decodeMessage(raw.message, { timestamp: asTime(raw.timestamp) });
@@ -130,14 +123,12 @@ export function decodeEntry(raw: JsonObject): NewEntry {
       break;
     case "compaction":
       if (typeof raw.summary === "string" && typeof raw.firstKeptEntryId === "string") {
-        const usage = decodeOwnUsage(own.usage) ?? decodeUsage(raw.usage);
         return {
           type: "compaction",
           summary: raw.summary,
           firstKeptEntryId: raw.firstKeptEntryId,
           tokensBefore: asNumber(raw.tokensBefore) ?? 0,
-          ...(usage && { usage }),
-          ...receiptOf(own.receipt),
+          ...decodeCosts(raw, { provider: "", model: "" }),
           ...(raw.details !== undefined && { details: raw.details }),
         };
       }
@@ -151,13 +142,11 @@ export function decodeEntry(raw: JsonObject): NewEntry {
       }
       break;
     case "usage": {
-      const usage = decodeOwnUsage(own.usage) ?? decodeUsage(raw.usage);
-      if (usage === undefined) break;
       const provider = asString(raw.provider) ?? "";
       const model = asString(raw.model) ?? "";
-      const receipt = receiptOf(own.receipt).receipt ??
-        foreignReceipt(raw.usage, { usage, provider, model });
-      return { type: "usage", kind: asString(raw.kind) ?? "", provider, model, usage, receipt };
+      const { usage, ...rest } = decodeCosts(raw, { provider, model });
+      if (usage === undefined) break;
+      return { type: "usage", kind: asString(raw.kind) ?? "", provider, model, usage, ...rest };
     }
   }
   return { type: "opaque", raw };

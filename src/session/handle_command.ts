@@ -68,11 +68,11 @@ export function handleCommand(
     case "set_detail":
       return { result: { type: "set_detail", value: { detail: command.detail } } };
     case "list_jobs":
-      return { result: { type: "list_jobs", value: { jobs: [] } } };
+      return { result: { type: "list_jobs", value: { jobs: hub.jobs.list() } } };
     case "stop_job":
-      throw new RequestError("invalid", `No running job ${command.jobId}`);
+      return handleStopJob(command.jobId, hub);
     case "move_to_background":
-      return { result: { type: "move_to_background", value: { moved: 0 } } };
+      return handleMoveToBackground(hub);
     case "export_html":
       throw new RequestError("unavailable", "export_html is not available");
   }
@@ -82,9 +82,22 @@ function stopHub(hub: Hub): undefined {
   hub.stop("shutdown");
 }
 
+async function handleStopJob(id: string, { jobs }: Hub): Promise<HandledCommand> {
+  return { result: { type: "stop_job", value: { job: await jobs.stop(id, "user") } } };
+}
+
+async function handleMoveToBackground({ jobs }: Hub): Promise<HandledCommand> {
+  return {
+    result: { type: "move_to_background", value: { moved: await jobs.moveToBackground() } },
+  };
+}
+
 async function handleAbort({ session }: Hub): Promise<HandledCommand> {
   if (session.busy) session.abort();
-  else session.clearQueues();
+  else {
+    session.holdNoticeTurns();
+    session.clearQueues();
+  }
   await session.idle();
   return { result: { type: "abort", value: undefined } };
 }

@@ -4,9 +4,11 @@
  */
 
 import { errorText, ModelError, RequestError } from "../errors.ts";
-import type { OutRecord, Request } from "./command.ts";
+import type { EndCause, HubEnd, OutRecord, Request } from "./command.ts";
 import type { SessionEvent } from "./event.ts";
 import { handleCommand, type HandledCommand } from "./handle_command.ts";
+import { finishWork } from "./finish_work.ts";
+import { type EndedJob, Jobs } from "./jobs.ts";
 import { RecordQueue } from "./record_queue.ts";
 import { Session } from "./session.ts";
 import type { OpenedSession, Settings } from "./settings.ts";
@@ -18,21 +20,16 @@ const QUEUE_LIMIT = 6 * 1024 * 1024;
 const BATCH_WEIGHT = 64 * 1024;
 const RESPONSE_WEIGHT = 256;
 
-/** Why a connection is over. */
-export type EndCause = "input" | "shutdown" | "client_gone" | "signal";
-
-export interface HubEnd {
-  readonly cause: EndCause;
-  /** Whether every turn of the process went well. */
-  readonly success: boolean;
-}
-
 export class Hub {
   readonly #settings: Settings;
   readonly #workshop: Workshop;
   readonly #queue: RecordQueue<OutRecord>;
   readonly #ended = Promise.withResolvers<HubEnd>();
+  readonly jobs: Jobs;
   #session: Session;
+  /** Earlier sessions whose jobs still run. */
+  readonly #earlier = new Set<Session>();
+  readonly #hardEnd = new AbortController();
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
   /** Commands. Closing it is the end of input; so is a read error. */
@@ -49,6 +46,15 @@ export class Hub {
       onCancel: (reason) => this.clientGone(reason),
     });
     this.readable = this.#queue.readable;
+    this.jobs = new Jobs({
+      onChange: (change, job) =>
+        this.#queue.push({
+          kind: "event",
+          sessionId: job.sessionId,
+          event: { type: "job_change", change, job },
+        }, RESPONSE_WEIGHT),
+      onEnd: (job) => this.#noteJobEnd(job),
+    });
     this.#session = this.#createSession(options.opened);
     this.writable = new WritableStream<readonly Request[]>({
       start: (controller) => {
@@ -94,8 +100,37 @@ export class Hub {
     const opened = await this.#settings.openSession();
     const old = this.#session;
     this.#session = this.#createSession(opened);
-    await old[Symbol.asyncDispose]();
+    this.#session.holdNoticeTurns();
+    old.endNoticeTurns();
+    if (this.jobs.runningOf(old.id).length > 0) this.#earlier.add(old);
+    else await this.#closeSession(old);
     return this.#session;
+  }
+
+  /** Tells the session of a job that it has ended; an earlier session keeps the notice in its file. */
+  #noteJobEnd(job: EndedJob): void {
+    if (job.owner.sessionId === this.#session.id) return this.#session.noteJobEnd(job);
+    for (const session of this.#earlier) {
+      if (session.id !== job.owner.sessionId) continue;
+      session.noteJobEnd(job);
+      if (this.jobs.runningOf(session.id).length > 0) continue;
+      this.#earlier.delete(session);
+      void this.#closeSession(session);
+    }
+  }
+
+  /** Saves what the model has not read, and closes the file. What cannot be saved is said on stderr. */
+  async #closeSession(session: Session): Promise<void> {
+    try {
+      await session.saveNotices();
+    } catch (error) {
+      this.#settings.host.warn(`weir: ${errorText(error)}`);
+    }
+    try {
+      await session[Symbol.asyncDispose]();
+    } catch (error) {
+      this.#settings.host.warn(`weir: ${errorText(error)}`);
+    }
   }
 
   #createSession(opened: OpenedSession): Session {
@@ -103,6 +138,7 @@ export class Hub {
       settings: this.#settings,
       transcript: new Transcript(opened),
       workshop: this.#workshop,
+      jobs: this.jobs,
       emit: (event) => this.#emit(session, event),
     });
     return session;
@@ -168,20 +204,25 @@ export class Hub {
       return;
     }
     this.#endCause = cause;
-    await this.#session.idle();
-    const success = this.#session.success;
-    try {
-      await this.#session[Symbol.asyncDispose]();
-    } catch (error) {
-      this.#settings.host.warn(`weir: ${errorText(error)}`);
-    }
-    this.#emit(this.#session, { type: "session_close", jobsStopped: 0, success });
+    const session = this.#session;
+    session.endNoticeTurns();
+    await session.idle();
+    const { jobs } = this;
+    await jobs.stopAll("exit", (job) => job.kind === "adopted");
+    await finishWork({ session, jobs, host: this.#settings.host, signal: this.#hardEnd.signal });
+    const jobsStopped = await jobs.stopAll("exit");
+    const { success } = session;
+    await this.#closeSession(session);
+    for (const earlier of this.#earlier) await this.#closeSession(earlier);
+    await this.#settings.removeOutput();
+    this.#emit(session, { type: "session_close", jobsStopped, success });
     this.#queue.close();
     this.#stopInput(new Error("the session is over"));
     this.#ended.resolve({ cause: this.#endCause, success });
   }
 
   #stopTurn(cause: EndCause): void {
+    this.#hardEnd.abort(new Error("the client is gone or does not wait"));
     if (cause !== "signal") this.#session.clearQueues();
     if (this.#session.busy) this.#session.abort();
   }

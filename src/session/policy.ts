@@ -38,6 +38,10 @@ export interface SessionPolicy {
   readonly endOfInput: "finish" | "interrupt";
   /** Whether the end of a turn is taken note of only after all commands of the same read are handled. */
   readonly settleAfterBatch: boolean;
+  /** Whether jobs that end while nothing runs start a turn. */
+  readonly jobTurns: boolean;
+  /** Names the source of notices of jobs to the model. */
+  readonly noticeSource: string;
   /** Whether a command that ends with a code other than 0 is a failed call. */
   readonly exitCodeIsError: boolean;
   readonly mentions: MentionStyle;

@@ -77,7 +77,7 @@ class Reading {
     }
     if (count > 0 || !isRest(line)) this.#isBlank = false;
     if (isDamaged || count < records.length) this.#badLines.push(this.line);
-    this.#lostLine = count === 0 ? this.line : undefined;
+    this.#lostLine = records.length === 0 ? this.line : undefined;
   }
 
   finish(tail: TailStream): SessionFileContent {

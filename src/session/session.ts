@@ -13,10 +13,13 @@ import { expandMentions } from "./attachments.ts";
 import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { CommandResults } from "./command.ts";
 import type { SessionEvent, TurnOpening } from "./event.ts";
+import type { EndedJob, Jobs } from "./jobs.ts";
 import { MessageQueues, type QueueName, type WaitingMessage } from "./message_queue.ts";
+import { createNoticeMessage, Notices } from "./notices.ts";
+import { NoticeTurns } from "./notice_turns.ts";
 import type { Settings } from "./settings.ts";
 import type { Transcript } from "./transcript.ts";
-import { type Workshop } from "./workshop.ts";
+import type { TurnKit, Workshop } from "./workshop.ts";
 
 /** Why turns are stopped; the reason of the abort signal. */
 export class AbortedError extends Error {
@@ -30,19 +33,29 @@ export interface SessionOptions {
   readonly settings: Settings;
   readonly transcript: Transcript;
   readonly workshop: Workshop;
+  readonly jobs: Jobs;
   /** Takes an event in order; a returned promise asks producers to wait. */
   emit(event: SessionEvent): Promise<void> | undefined;
 }
 
-/** What opens a turn. */
-type Opening = WaitingMessage & {
-  readonly origin: MessageOrigin;
-  readonly queue: QueueName | undefined;
-};
+/** What opens a turn: a message, or the notices that wait. */
+type Opening =
+  | (WaitingMessage & {
+    readonly kind: "message";
+    readonly origin: MessageOrigin;
+    readonly queue: QueueName | undefined;
+  })
+  | { readonly kind: "notices" };
 
 export class Session implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #workshop: Workshop;
+  readonly #jobs: Jobs;
+  readonly #notices = new Notices();
+  readonly #noticeTurns = new NoticeTurns({ start: () => this.#startNoticeTurn() });
+  /** Ids of the subagents that run. */
+  readonly #subagents = new Set<string>();
+  #kit: Promise<TurnKit> | undefined;
   readonly #emitEvent: SessionOptions["emit"];
   readonly #queues = new MessageQueues();
   readonly transcript: Transcript;
@@ -64,6 +77,7 @@ export class Session implements AsyncDisposable {
   constructor(options: SessionOptions) {
     this.#settings = options.settings;
     this.#workshop = options.workshop;
+    this.#jobs = options.jobs;
     this.transcript = options.transcript;
     this.#emitEvent = options.emit;
   }
@@ -91,20 +105,13 @@ export class Session implements AsyncDisposable {
    * told, so that the caller can write its response first.
    */
   start(message: WaitingMessage): () => Promise<void> {
-    this.#busy = true;
-    this.#renewController();
-    const opened = Promise.withResolvers<void>();
-    return () => {
-      this.#running = this.#work(
-        { ...message, origin: "prompt", queue: undefined },
-        opened.resolve,
-      );
-      return opened.promise;
-    };
+    this.#noticeTurns.lift();
+    return this.#start({ ...message, kind: "message", origin: "prompt", queue: undefined });
   }
 
   /** Lets a message wait for the running turn. The returned function tells of it; the caller writes its response first. */
   enqueue(queue: QueueName, message: WaitingMessage): () => undefined {
+    this.#noticeTurns.lift();
     this.#queues.add(queue, message);
     const depths = this.#queues.depths();
     return () => {
@@ -121,6 +128,7 @@ export class Session implements AsyncDisposable {
 
   /** Stops the running turn. Returns at once; `idle()` resolves when it has stopped. */
   abort(): void {
+    this.#noticeTurns.hold();
     if (this.#settings.policy.abortClearsQueues) this.clearQueues();
     this.#controller.abort(new AbortedError());
   }
@@ -128,6 +136,46 @@ export class Session implements AsyncDisposable {
   /** Resolves when nothing runs. Never rejects. */
   async idle(): Promise<void> {
     await this.#running;
+  }
+
+  /** A job of this conversation has ended: the model is told in the running turn, else in one of its own. */
+  noteJobEnd(job: EndedJob): void {
+    this.#notices.add(job);
+    this.#noticeTurns.schedule();
+  }
+
+  /** No turn starts by itself until the client says something. */
+  holdNoticeTurns(): void {
+    this.#noticeTurns.hold();
+  }
+
+  /** From now on `runNoticeTurn` is the only way that notices start a turn. */
+  endNoticeTurns(): void {
+    this.#noticeTurns[Symbol.dispose]();
+  }
+
+  /** Whether a notice waits that may start a turn now. */
+  get hasNoticeTurn(): boolean {
+    return this.#notices.wantsTurn && this.mayTakeNoticeTurns;
+  }
+
+  /** Whether turns for notices are neither held nor too many in a row. */
+  get mayTakeNoticeTurns(): boolean {
+    return this.#noticeTurns.isAllowed && this.#settings.policy.jobTurns;
+  }
+
+  /** Runs a turn for the notices that wait. Nothing may run. */
+  async runNoticeTurn(): Promise<void> {
+    this.#startNoticeTurn();
+    await this.#running;
+  }
+
+  /** Keeps the notices that nobody read in the conversation, so that the model knows after it is opened again. */
+  async saveNotices(): Promise<void> {
+    if (this.#notices.isEmpty) return;
+    await this.transcript.prepare();
+    this.#storeNotices();
+    await this.transcript.flush();
   }
 
   /** Commands of one read are about to be handled: the end of a turn may have to wait for the last of them. */
@@ -145,9 +193,26 @@ export class Session implements AsyncDisposable {
 
   /** Stops what runs and closes the file. Safe to call twice. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#noticeTurns[Symbol.dispose]();
     this.#controller.abort(new AbortedError());
     await this.#running;
     await this.transcript[Symbol.asyncDispose]();
+  }
+
+  #start(opening: Opening): () => Promise<void> {
+    this.#busy = true;
+    this.#renewController();
+    const opened = Promise.withResolvers<void>();
+    return () => {
+      this.#running = this.#work(opening, opened.resolve);
+      return opened.promise;
+    };
+  }
+
+  #startNoticeTurn(): void {
+    if (this.#busy || !this.hasNoticeTurn) return;
+    this.#noticeTurns.countTurn();
+    void this.#start({ kind: "notices" })();
   }
 
   #renewController(): void {
@@ -196,7 +261,7 @@ export class Session implements AsyncDisposable {
     let result: TurnResult;
     try {
       await this.#openTurn(turn, opening);
-      const { runTurn, setting, toolContext, decideCall } = await this.#workshop.open();
+      const { runTurn, setting, toolContext, decideCall } = await this.#openKit();
       const { policy } = this.#settings;
       result = await runTurn({
         sessionId: this.id,
@@ -220,6 +285,7 @@ export class Session implements AsyncDisposable {
       if (!this.#controller.signal.aborted) this.#settings.host.warn(`weir: ${errorReport(error)}`);
       result = fail(error);
     }
+    if (opening.kind === "notices" && result.outcome === "failed") this.#noticeTurns.hold();
     if (closed) return;
     try {
       await this.transcript.flush();
@@ -238,6 +304,11 @@ export class Session implements AsyncDisposable {
       model: model.id,
       thinkingLevel: thinkingLevel ?? "off",
     });
+    if (opening.kind === "notices") {
+      this.#storeNotices();
+      await this.#emit({ type: "turn_start", turn, opening: undefined });
+      return;
+    }
     const message = await this.#createMessage(opening, { expand: true });
     const id = this.transcript.append(message);
     if (opening.queue !== undefined) this.#tellDequeued(opening.queue, opening);
@@ -278,6 +349,29 @@ export class Session implements AsyncDisposable {
     };
   }
 
+  #openKit(): Promise<TurnKit> {
+    this.#kit ??= this.#workshop.equip({
+      sessionId: this.id,
+      transcript: this.transcript,
+      jobs: this.#jobs,
+      subagents: this.#subagents,
+      takeNotices: (filter) => this.#notices.take(filter),
+      emit: (event) => this.#emit(event),
+    });
+    return this.#kit;
+  }
+
+  /** Puts the waiting notices into the conversation, all as one message. */
+  #storeNotices(): void {
+    // What a subagent's jobs have to say is the subagent's, as long as it runs.
+    const jobs = this.#notices.take(({ owner }) =>
+      owner.subagent === undefined || !this.#subagents.has(owner.subagent)
+    );
+    if (jobs.length === 0) return;
+    const { policy, redact } = this.#settings;
+    this.transcript.append(createNoticeMessage(jobs, { source: policy.noticeSource, redact }));
+  }
+
   #hooks(
     turn: { close: (result: TurnResult) => void; decideCall: TurnHooks["beforeCall"] },
   ): TurnHooks {
@@ -303,10 +397,12 @@ export class Session implements AsyncDisposable {
   /** Puts waiting messages into the conversation, right before a model request. */
   async #deliver(afterAnswer: boolean): Promise<void> {
     const { policy, steeringMode, followUpMode } = this.#settings;
-    if (!this.#queues.isEmpty("steer")) return await this.#deliverFrom("steer", steeringMode);
-    if (afterAnswer && policy.followUps === "steps") {
+    if (!this.#queues.isEmpty("steer")) {
+      await this.#deliverFrom("steer", steeringMode);
+    } else if (afterAnswer && policy.followUps === "steps") {
       await this.#deliverFrom("follow_up", followUpMode);
     }
+    this.#storeNotices();
   }
 
   async #deliverFrom(queue: QueueName, mode: Settings["steeringMode"]): Promise<void> {
@@ -358,6 +454,7 @@ export class Session implements AsyncDisposable {
     if (this.#next === undefined) {
       this.#busy = false;
       this.#emit({ type: "settled", aborted: outcome === "aborted" });
+      if (this.#notices.wantsTurn) this.#noticeTurns.schedule();
     }
     this.#noted.resolve();
   }
@@ -367,7 +464,7 @@ export class Session implements AsyncDisposable {
     if (outcome !== "answered" && policy.queuesAfterFailure === "hold") return undefined;
     for (const queue of ["steer", "follow_up"] as const) {
       const waiting = this.#queues.take(queue);
-      if (waiting !== undefined) return { ...waiting, origin: queue, queue };
+      if (waiting !== undefined) return { ...waiting, kind: "message", origin: queue, queue };
     }
     return undefined;
   }

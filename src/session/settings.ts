@@ -50,6 +50,8 @@ export interface Settings {
   readonly allowedVariables: readonly string[];
   /** Environment variables that hold the providers' keys. */
   readonly secretVariables: readonly string[];
+  /** Takes keys and what looks like one out of a text. */
+  redact(text: string): string;
   /** Asked when a request is made; throws `ModelError` with what to do when there is no usable one. */
   model: Model;
   thinkingLevel: ThinkingLevel | undefined;
@@ -63,4 +65,6 @@ export interface Settings {
   openSession(): Promise<OpenedSession>;
   /** A private folder for logs of this process, made on first use. */
   outputFolder(): Promise<string>;
+  /** Removes the folder for logs when it was a temporary one. */
+  removeOutput(): Promise<void>;
 }

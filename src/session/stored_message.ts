@@ -19,13 +19,7 @@ import type {
   UserMessage,
 } from "../agent/message.ts";
 import { asNumber, asObject, asString, present, strings } from "./json_members.ts";
-import {
-  decodeOwnUsage,
-  decodeUsage,
-  encodeUsage,
-  foreignReceipt,
-  receiptOf,
-} from "./stored_usage.ts";
+import { decodeCosts, encodeUsage } from "./stored_usage.ts";
 
 /** A message in the format's shape. `decodeMessage` gives back an equal message. */
 export function encodeMessage(message: Message): JsonObject {
@@ -114,10 +108,6 @@ function decodeAssistant(raw: JsonObject, timestamp: number): AssistantMessage |
   const provider = asString(raw.provider) ?? "";
   const model = asString(raw.model) ?? "";
   const weir = asObject(raw.weir);
-  const usage = weir === undefined ? decodeUsage(raw.usage) : decodeOwnUsage(weir.usage);
-  const receipt = weir === undefined
-    ? usage && foreignReceipt(raw.usage, { usage, provider, model })
-    : receiptOf(weir.receipt).receipt;
   const durationMs = asNumber(raw.durationMs);
   return {
     role: "assistant",
@@ -126,8 +116,7 @@ function decodeAssistant(raw: JsonObject, timestamp: number): AssistantMessage |
     provider,
     model,
     requestModel: asString(weir?.requestModel) ?? model,
-    ...(usage && { usage }),
-    ...(receipt && { receipt }),
+    ...decodeCosts(raw, { provider, model }),
     stopReason: decodeStopReason(raw.stopReason, content),
     timestamp,
     ...strings(raw, ["errorMessage", "responseId", "rawStopReason", "thinkingLevel"]),

@@ -26,7 +26,7 @@ export function encodeUsage(usage: Usage | undefined, receipt: Receipt | undefin
 }
 
 /** What another program recorded; only zeros mean that nothing was reported. */
-export function decodeUsage(value: JsonValue | undefined): Usage | undefined {
+function decodeUsage(value: JsonValue | undefined): Usage | undefined {
   const raw = asObject(value);
   if (raw === undefined) return undefined;
   const cacheReadTokens = asNumber(raw.cacheRead) ?? 0;
@@ -44,24 +44,39 @@ export function decodeUsage(value: JsonValue | undefined): Usage | undefined {
   };
 }
 
-/** Usage as Weir keeps it under `weir`. */
-export function decodeOwnUsage(value: JsonValue | undefined): Usage | undefined {
-  const raw = asObject(value);
-  if (typeof raw?.inputTokens !== "number" || typeof raw.outputTokens !== "number") {
-    return undefined;
+/**
+ * What a message or an entry says of a model call: exactly what Weir stored with it, or what another program recorded, with a receipt
+ * for it.
+ */
+export function decodeCosts(
+  raw: JsonObject,
+  call: { provider: string; model: string },
+): { usage?: Usage; receipt?: Receipt } {
+  const own = asObject(raw.weir);
+  if (own === undefined) {
+    const usage = decodeUsage(raw.usage);
+    return usage ? { usage, receipt: foreignReceipt(raw.usage, { usage, ...call }) } : {};
   }
-  return raw as unknown as Usage;
+  const usage = asObject(own.usage);
+  const receipt = asObject(own.receipt);
+  return {
+    ...(isUsage(usage) && { usage }),
+    ...(isReceipt(receipt) && { receipt }),
+  };
 }
 
-/** A receipt as Weir keeps it under `weir`, as a member; `{}` when there is none. */
-export function receiptOf(value: JsonValue | undefined): { receipt?: Receipt } {
-  const raw = asObject(value);
-  if (asObject(raw?.tokens) === undefined || typeof raw?.currency !== "string") return {};
-  return { receipt: raw as unknown as Receipt };
+function isUsage(value: unknown): value is Usage {
+  const { inputTokens, outputTokens } = asObject(value) ?? {};
+  return typeof inputTokens === "number" && typeof outputTokens === "number";
+}
+
+function isReceipt(value: unknown): value is Receipt {
+  const { tokens, currency } = asObject(value) ?? {};
+  return asObject(tokens) !== undefined && typeof currency === "string";
 }
 
 /** A receipt for a call that another program made: its costs as it recorded them; 0 means that it knew no price. */
-export function foreignReceipt(
+function foreignReceipt(
   rawUsage: JsonValue | undefined,
   call: { usage: Usage; provider: string; model: string },
 ): Receipt {

@@ -20,6 +20,20 @@ export async function readSystemPrompt(
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
+/** What a subagent's requests begin with. */
+export async function createSubagentPrompt(
+  settings: Settings,
+  agent: { kind: "general" | "explore"; toolNames: readonly string[] },
+): Promise<string> {
+  const task = agent.kind === "explore"
+    ? "You are a subagent that looks things up in a folder for another agent. You cannot change anything. Answer with what you found: paths, lines, facts, no advice."
+    : "You are a subagent that does one piece of work in a folder for another agent. Nobody can answer questions. Answer with what you did and found, complete and short.";
+  const parts = [task, describeEnvironment(settings)];
+  if (!agent.toolNames.includes("bash")) parts[0] += "\nYou cannot run commands.";
+  if (settings.prompt.contextFiles) parts.push(...await readContextFiles(settings));
+  return parts.join("\n\n");
+}
+
 function describeAgent(toolNames: readonly string[]): string {
   const lines = [
     "You are Weir, a coding agent. You work in a folder on the user's machine, through tools, for a person or a program that reads your answers as plain text or Markdown.",

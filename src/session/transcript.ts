@@ -13,14 +13,9 @@ import {
   type Usage,
 } from "../agent/message.ts";
 import { missingResults, pairCalls } from "../agent/pair_calls.ts";
-import type { ReceiptTotals, SessionStats } from "./command.ts";
+import type { ReceiptTotals, SessionStats, StoredMessage } from "./command.ts";
 import type { NewEntry, StoredEntry } from "./entry.ts";
 import type { Journal } from "./journal.ts";
-
-export interface StoredMessage {
-  readonly id: string;
-  readonly message: Message;
-}
 
 /** Begins the result of a call whose process died. */
 export const LOST_RESULT =

@@ -7,58 +7,75 @@ import type { TurnHooks } from "../agent/hook.ts";
 import type { TurnSetting } from "../agent/run_turn.ts";
 import type { Tool, ToolContext } from "../agent/tool.ts";
 import { isCredentialFile } from "./approvals/credential_files.ts";
+import type { SessionEvent } from "./event.ts";
+import type { EndedJob, Jobs } from "./jobs.ts";
 import type { Settings } from "./settings.ts";
+import type { Transcript } from "./transcript.ts";
 
-export interface OpenWorkshop {
+export type BaseToolContext = Omit<ToolContext, "callId" | "signal" | "onOutput">;
+
+/** What the turns of one session work with. */
+export interface TurnKit {
   readonly runTurn: typeof import("../agent/run_turn.ts").runTurn;
-  readonly toolContext: Omit<ToolContext, "callId" | "signal" | "onOutput">;
+  readonly toolContext: BaseToolContext;
   readonly decideCall: TurnHooks["beforeCall"];
   setting(): Promise<TurnSetting>;
 }
 
+/** What the workshop must know of a session. */
+export interface WorkshopCustomer {
+  readonly sessionId: string;
+  readonly transcript: Transcript;
+  readonly jobs: Jobs;
+  /** Ids of the subagents that run; they add and remove themselves. */
+  readonly subagents: Set<string>;
+  /** Removes and returns the waiting notices that the filter takes. */
+  takeNotices(filter: (job: EndedJob) => boolean): readonly EndedJob[];
+  emit(event: SessionEvent): Promise<void> | undefined;
+}
+
 export class Workshop {
   readonly #settings: Settings;
-  #opened: Promise<OpenWorkshop> | undefined;
+  #systemPrompt: Promise<string> | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
   }
 
-  /** Loads what turns need; the second call finds it ready. */
-  open(): Promise<OpenWorkshop> {
-    this.#opened ??= this.#load();
-    return this.#opened;
-  }
-
-  async #load(): Promise<OpenWorkshop> {
+  /** Loads what turns need and makes the tools of a session. */
+  async equip(customer: WorkshopCustomer): Promise<TurnKit> {
     const settings = this.#settings;
-    const { host, workspace } = settings;
-    const [{ runTurn }, { decideCall }, { chooseTools }, { readSystemPrompt }] = await Promise.all([
-      import("../agent/run_turn.ts"),
-      import("./approvals/decide_call.ts"),
-      import("./choose_tools.ts"),
-      import("./system_prompt.ts"),
-    ]);
-    const isCredential = (path: string) =>
-      isCredentialFile(path, { patterns: settings.credentialPatterns });
-    const tools: ReadonlyMap<string, Tool> = await chooseTools(settings);
-    let systemPrompt: Promise<string> | undefined;
+    const { host, workspace, credentialPatterns } = settings;
+    const [{ runTurn }, { decideCall }, { createTools, chooseTools }, { readSystemPrompt }] =
+      await Promise
+        .all([
+          import("../agent/run_turn.ts"),
+          import("./approvals/decide_call.ts"),
+          import("./choose_tools.ts"),
+          import("./system_prompt.ts"),
+        ]);
+    const isCredential = (path: string) => isCredentialFile(path, { patterns: credentialPatterns });
+    const toolContext: BaseToolContext = {
+      host,
+      workspace,
+      isCredentialFile: isCredential,
+      outputFolder: settings.outputFolder,
+      allowedVariables: settings.allowedVariables,
+      secretVariables: settings.secretVariables,
+      jobs: customer.jobs.forOwner({ sessionId: customer.sessionId, subagent: undefined }),
+    };
+    const decide: TurnHooks["beforeCall"] = (call, _tool, args) =>
+      decideCall({ name: call.name, args }, { settings, isCredentialFile: isCredential });
+    const all = await createTools({ settings, customer, runTurn, toolContext, decideCall: decide });
+    const tools: ReadonlyMap<string, Tool> = chooseTools(all, settings);
     return {
       runTurn,
-      toolContext: {
-        host,
-        workspace,
-        isCredentialFile: isCredential,
-        outputFolder: settings.outputFolder,
-        allowedVariables: settings.allowedVariables,
-        secretVariables: settings.secretVariables,
-      },
-      decideCall: (call, _tool, args) =>
-        decideCall({ name: call.name, args }, { settings, isCredentialFile: isCredential }),
+      toolContext,
+      decideCall: decide,
       setting: async () => ({
         model: settings.model,
         thinkingLevel: settings.thinkingLevel,
-        systemPrompt: await (systemPrompt ??= readSystemPrompt(settings, [...tools.keys()])),
+        systemPrompt: await (this.#systemPrompt ??= readSystemPrompt(settings, [...tools.keys()])),
         tools,
       }),
     };

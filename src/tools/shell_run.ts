@@ -40,6 +40,11 @@ const TIMEOUT_GRACE_MS = 1000;
 
 let logCount = 0;
 
+/** A name that no log of this process has. */
+export function takeLogName(): string {
+  return `run-${++logCount}.log`;
+}
+
 /** A shell command that runs. The owner disposes it, which stops it. */
 export class ShellRun implements RunningCommand {
   readonly command: string;
@@ -216,7 +221,7 @@ export class ShellRun implements RunningCommand {
   async #openLog(): Promise<string> {
     const { host } = this.#options;
     const folder = await this.#options.outputFolder();
-    const path = host.paths.join(folder, `run-${++logCount}.log`);
+    const path = host.paths.join(folder, takeLogName());
     this.#log = await host.files.openAppend(path, { mode: 0o600 });
     this.#logPath = path;
     for (const bytes of this.#early ?? []) this.#log.write(bytes);

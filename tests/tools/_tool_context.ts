@@ -5,7 +5,7 @@
 import type { JsonObject } from "../../src/agent/message.ts";
 import type { Tool, ToolContext, ToolOutcome } from "../../src/agent/tool.ts";
 import type { Host } from "../../src/host.ts";
-import { createMemoryHost, type MemoryHostOptions } from "../../src/memory_host.ts";
+import { createMemoryHost, type MemoryHostOptions } from "../../src/memory/memory_host.ts";
 
 /** A context for the host, with `.env` and `*.pem` as credential files. */
 export function createToolContext(

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { Host } from "../../src/host.ts";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { readTool } from "../../src/tools/read.ts";
 import {
   createMemoryContext,
@@ -148,8 +148,7 @@ Deno.test("read says what is there instead of a file", async () => {
     files: { "src/a.ts": "" },
     symlinks: { dangling: "nowhere" },
   });
-  const failure = async (path: string) =>
-    failureText(await runTool(readTool, { path }, context));
+  const failure = async (path: string) => failureText(await runTool(readTool, { path }, context));
   assertEquals(await failure("src"), 'Cannot read "src": it is a folder, use ls');
   assertEquals(
     await failure("./no/such"),

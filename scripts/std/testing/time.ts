@@ -1,5 +1,6 @@
 // Stands in for `jsr:@std/testing/time` where only the npm registry is reachable. Knows nothing of the project.
-import { type Clock, type FakeMethod, withGlobal } from "@sinonjs/fake-timers";
+// The default import of a CommonJS module is there whatever Deno finds out about its exports.
+import fakeTimers, { type Clock, type FakeMethod } from "@sinonjs/fake-timers";
 
 /** A wrong use of {@linkcode FakeTime}. */
 export class TimeError extends Error {
@@ -18,7 +19,7 @@ export interface FakeTimeOptions {
 }
 
 const faked: FakeMethod[] = ["Date", "setTimeout", "clearTimeout", "setInterval", "clearInterval"];
-const fakes = withGlobal(globalThis);
+const fakes = fakeTimers.withGlobal(globalThis);
 // Held here because the globals of these names are what is replaced.
 const { Date: RealDate, setTimeout, clearTimeout, setInterval, clearInterval } = globalThis;
 const real = { Date: RealDate, setTimeout, clearTimeout, setInterval, clearInterval };

@@ -1,7 +1,7 @@
 /** What the acp dialect says about the command line. Knows texts, no arguments. */
 
 import { THINKING_LEVELS, type ThinkingLevel } from "../../agent/model.ts";
-import type { CommandLineRules } from "../../command_line.ts";
+import type { CommandLineRules } from "../../cli/command_line.ts";
 import { StartError } from "../../errors.ts";
 
 export const ACP_COMMAND_LINE_RULES: CommandLineRules = {

@@ -2,7 +2,7 @@
 
 import { THINKING_LEVELS, type ThinkingLevel } from "../../agent/model.ts";
 import { SESSION_ID } from "../../cli/session_id.ts";
-import type { CommandLineRules } from "../../command_line.ts";
+import type { CommandLineRules } from "../../cli/command_line.ts";
 import { StartError } from "../../errors.ts";
 
 export const CIRCLE_COMMAND_LINE_RULES: CommandLineRules = {
@@ -28,6 +28,11 @@ export const CIRCLE_COMMAND_LINE_RULES: CommandLineRules = {
       with: ["continue", "resume", "session"],
       text: (_written, other) =>
         `--session-id chooses the conversation; it cannot go with ${other}`,
+    },
+    {
+      option: "session",
+      with: ["continue"],
+      text: (written, other) => `${written} and ${other} cannot go together`,
     },
     {
       option: "noSession",

@@ -60,6 +60,7 @@ class CircleEncoder implements Encoder {
       this.#replyId = JSON.stringify(event.id);
       return "";
     }
+    if (event.type === "subagent") return encodeSubagent(event).map(encodeLine).join("");
     const record = encodeEvent(event, { full: this.#full, rpc: this.#mode === "rpc", sessionId });
     return record === undefined ? "" : encodeLine(record);
   }
@@ -213,8 +214,6 @@ function encodeEvent(event: SessionEvent, context: EncodeContext): Json | undefi
       return { type: "job", event: event.change, job: event.job };
     case "compaction":
       return encodeCompaction(event, context.sessionId);
-    case "subagent":
-      return encodeSubagent(event);
     case "tool_start":
       if (!context.full) return undefined;
       return { type: "tool_start", id: event.call.id, name: event.call.name, args: event.args };

@@ -43,12 +43,15 @@ export function encodeCompaction(
   }
 }
 
-export function encodeSubagent(event: SessionEvent & { type: "subagent" }): Json | undefined {
-  const fields = encodeSubagentEvent(event.event);
-  if (fields === undefined) return undefined;
+/** The records of one event of a subagent; none for one that is not told. */
+export function encodeSubagent(event: SessionEvent & { type: "subagent" }): Json[] {
   const { subagent, name, jobId } = event.tags;
   const tags = { subagent, name, ...(jobId === undefined ? {} : { job_id: jobId }) };
-  return { type: "subagent_event", ...fields, tags };
+  const inner = event.event;
+  const records = inner.type === "call_end" ? encodeCallEnd(inner) : [encodeSubagentEvent(inner)];
+  return records
+    .filter((fields) => fields !== undefined)
+    .map((fields) => ({ type: "subagent_event", ...fields, tags }));
 }
 
 function encodeSubagentEvent(event: SubagentEvent): Json | undefined {
@@ -87,19 +90,19 @@ function encodeSubagentEvent(event: SubagentEvent): Json | undefined {
         args: event.call.arguments,
         reason: event.reason,
       };
-    case "call_end":
-      return encodeSubagentCallEnd(event);
     default:
       return undefined;
   }
 }
 
-function encodeSubagentCallEnd(event: AgentEvent & { type: "call_end" }): Json {
-  return {
-    event: "tool_result",
-    id: event.call.id,
-    name: event.call.name,
-    status: event.message.isError ? "error" : "success",
-    output: textOf(event.message),
-  };
+function encodeCallEnd(event: AgentEvent & { type: "call_end" }): Json[] {
+  const { call: { id, name }, message } = event;
+  const status = message.isError ? "error" : "success";
+  return [
+    { event: "tool_result", id, name, status, output: textOf(message) },
+    // A call that did not run has no end.
+    ...(event.cause === undefined || event.cause === "interrupted"
+      ? [{ event: "tool_end", id, status }]
+      : []),
+  ];
 }

@@ -10,7 +10,7 @@ import {
   toolCallsOf,
   type Usage,
 } from "../../agent/message.ts";
-import type { StoredMessage } from "../../session/transcript.ts";
+import type { StoredMessage } from "../../session/command.ts";
 
 type Json = Record<string, unknown>;
 

@@ -16,6 +16,8 @@ export const CIRCLE_POLICY: SessionPolicy = {
   lengthCut: "answer",
   endOfInput: "finish",
   settleAfterBatch: false,
+  jobTurns: true,
+  noticeSource: "circle-jobs",
   exitCodeIsError: false,
   mentions: WHOLE_FILE_MENTIONS,
   expandDelivered: true,

@@ -1,8 +1,8 @@
 /** What the nimlet dialect says about the command line. Knows texts, no arguments. */
 
 import { THINKING_LEVELS, type ThinkingLevel } from "../../agent/model.ts";
-import { SESSION_ID } from "../../cli/session_id.ts";
-import type { CommandLineRules } from "../../command_line.ts";
+import { SESSION_ID, SESSION_ID_PART } from "../../cli/session_id.ts";
+import type { CommandLineRules } from "../../cli/command_line.ts";
 import { StartError } from "../../errors.ts";
 
 export const NIMLET_COMMAND_LINE_RULES: CommandLineRules = {
@@ -45,8 +45,8 @@ export const NIMLET_COMMAND_LINE_RULES: CommandLineRules = {
     throw new StartError("configuration", `invalid thinking level: ${value}`, { exitCode: 1 });
   },
 
-  checkSessionText(_key, value) {
-    if (!SESSION_ID.test(value)) {
+  checkSessionText(key, value) {
+    if (!(key === "sessionId" ? SESSION_ID : SESSION_ID_PART).test(value)) {
       throw new StartError("session", "Invalid session ID.", { exitCode: 1 });
     }
   },

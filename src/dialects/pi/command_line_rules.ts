@@ -3,7 +3,7 @@
 import { THINKING_LEVELS, type ThinkingLevel } from "../../agent/model.ts";
 import type { OptionSpec } from "../../cli/read_arguments.ts";
 import { SESSION_ID } from "../../cli/session_id.ts";
-import type { CommandLineRules } from "../../command_line.ts";
+import type { CommandLineRules } from "../../cli/command_line.ts";
 import { StartError } from "../../errors.ts";
 
 const ignoredSwitch: OptionSpec = { kind: "switch", key: "ignored" };
@@ -57,6 +57,11 @@ export const PI_COMMAND_LINE_RULES: CommandLineRules = {
     {
       option: "sessionId",
       with: ["continue", "resume", "session"],
+      text: (written, other) => `${written} and ${other} cannot go together`,
+    },
+    {
+      option: "session",
+      with: ["continue"],
       text: (written, other) => `${written} and ${other} cannot go together`,
     },
     {

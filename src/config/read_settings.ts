@@ -1,0 +1,45 @@
+/** Reads one settings file. Knows neither its syntax nor what stands in it. */
+
+import { HostError } from "../errors.ts";
+import type { Host } from "../host.ts";
+import { settingsError } from "./settings_error.ts";
+
+/** The text of a settings file, a byte order mark at its start included. */
+export interface SettingsText {
+  readonly text: string;
+  /** Permission bits, where the system has some. */
+  readonly mode: number | undefined;
+}
+
+/**
+ * Reads a settings file; `undefined` when there is none. Throws `StartError` (`configuration`) when it cannot be read or is not UTF-8.
+ */
+export async function readSettings(
+  host: Host,
+  { file, signal }: { file: string; signal: AbortSignal },
+): Promise<SettingsText | undefined> {
+  let bytes: Uint8Array;
+  let mode: number | undefined;
+  try {
+    const info = await host.files.stat(file);
+    if (!info) return undefined;
+    mode = info.mode;
+    if (info.kind === "folder") throw settingsError(file, "expected a file, found a folder");
+    bytes = await host.files.read(file, { signal });
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    // Gone between the two calls.
+    if (error.code === "not_found") return undefined;
+    throw settingsError(file, error.message, { cause: error });
+  }
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), mode };
+  } catch (error) {
+    throw settingsError(`${file}:1:1`, "expected UTF-8 text", { cause: error });
+  }
+}
+
+/** The text without the byte order mark. */
+export function withoutMark(text: string): string {
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
+}

@@ -1,0 +1,260 @@
+/**
+ * From a command line to the settings and the session of a run: folder, trust, configuration, model, conversation, in the order in which
+ * problems are to be told. Reads no input and starts nothing.
+ */
+
+import type { RunCommandLine } from "../cli/command_line.ts";
+import { type Config, findHome, readConfig } from "../config/config.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import { HostError, RequestError, StartError } from "../errors.ts";
+import type { Host } from "../host.ts";
+import { redact, secretsOf } from "../agent/redact.ts";
+import { openModel } from "./open_model.ts";
+import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
+import { openConversation, type SessionChoice } from "../session/open_session.ts";
+import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
+import { removeOldOutput } from "../session/remove_old_output.ts";
+import { isTrusted } from "../config/trust.ts";
+
+export interface StartOptions {
+  readonly host: Host;
+  readonly dialect: Dialect;
+  readonly commandLine: RunCommandLine;
+  /** The folder that relative paths of the command line are meant from. */
+  readonly currentFolder: string;
+  readonly signal: AbortSignal;
+}
+
+export interface StartedAgent {
+  readonly settings: Settings;
+  readonly opened: OpenedSession;
+}
+
+/** Throws `StartError` with the text for the user. The caller disposes the journal. */
+export async function startAgent(start: StartOptions): Promise<StartedAgent> {
+  const { host, dialect, commandLine, currentFolder, signal } = start;
+  const { options } = commandLine;
+  const home = findHome(host, { currentFolder });
+  const given = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
+  const homeConfig = await readConfig(host, { home, workspace: given, trusted: false, signal });
+  const firstTry = tryToResolve(homeConfig, start);
+  if (firstTry instanceof StartError && firstTry.kind === "not_set_up") throw firstTry;
+  const workspace = await resolveFolder(host, given);
+  const trusted = await decideTrust(start, { home, workspace });
+  const config = trusted
+    ? await readConfig(host, { home, workspace, trusted, signal })
+    : homeConfig;
+  const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
+  if (choice instanceof StartError) throw choice;
+  const sessionDir = options.sessionDir === undefined
+    ? {}
+    : { sessionDir: host.paths.resolve(currentFolder, options.sessionDir) };
+  const store = { home, workspace, ...sessionDir };
+  const settings: Settings = {
+    host,
+    home,
+    workspace,
+    policy: dialect.policy,
+    tools: chooseNames(commandLine, dialect),
+    moreTools: [],
+    prompt: await readPromptChoice(start),
+    approvals: options.approvals ?? config.approvals ?? dialect.policy.approvals,
+    credentialPatterns: config.credential_files,
+    allowedVariables: config.pass_environment,
+    secretVariables: keyVariables(config),
+    model: openModel(choice),
+    thinkingLevel: options.thinking ?? config.thinking,
+    ...deliveryModes(config, dialect),
+    resolveModel: (name, current) =>
+      Promise.resolve(openModel(resolveNamed(name, current.provider, { config, start }))),
+    saveDeliveryMode: (queue, mode) => saveDeliveryMode(host, { home, queue, mode }),
+    openSession: () =>
+      openConversation(host, {
+        ...store,
+        choice: { kind: options.noSession ? "memory" : "new" },
+        signal,
+      }),
+    redact: createRedact(choice),
+    ...createOutputFolder(host, { home, temporary: options.noSession }),
+  };
+  const opened = await openConversation(host, {
+    ...store,
+    choice: chooseSession(commandLine),
+    signal,
+  })
+    .catch((error) => {
+      if (error instanceof HostError) {
+        throw new StartError("session", error.message, { cause: error, exitCode: 1 });
+      }
+      throw error;
+    });
+  return { settings, opened };
+}
+
+function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
+  const { model, provider, apiKey, baseUrl } = start.commandLine.options;
+  try {
+    return resolveModel(config, { model, provider, apiKey, baseUrl, host: start.host });
+  } catch (error) {
+    if (error instanceof StartError) return error;
+    throw error;
+  }
+}
+
+function resolveNamed(
+  name: string,
+  provider: string,
+  { config, start }: { config: Config; start: StartOptions },
+): ModelChoice {
+  const { host, commandLine: { options: { apiKey, baseUrl } } } = start;
+  try {
+    return resolveModel(config, { model: name, provider, apiKey, baseUrl, host });
+  } catch (error) {
+    if (error instanceof StartError) {
+      throw new RequestError("invalid", error.message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+async function resolveFolder(host: Host, given: string): Promise<string> {
+  const info = await host.files.stat(given).catch(() => undefined);
+  if (info?.kind !== "folder") throw new StartError("folder", `No such folder: ${given}`);
+  return await host.files.realPath(given);
+}
+
+async function decideTrust(
+  start: StartOptions,
+  { home, workspace }: { home: string; workspace: string },
+): Promise<boolean> {
+  const { host, dialect, commandLine: { options }, signal } = start;
+  const trusted = options.trust ?? await isTrusted(host, { home, folder: workspace, signal });
+  if (!trusted && dialect.policy.untrusted === "refuse") {
+    throw new StartError(
+      "trust",
+      `This folder is not trusted yet: ${workspace}; run weir trust or pass --trust`,
+    );
+  }
+  if (!trusted && await host.files.stat(host.paths.join(workspace, ".weir")) !== undefined) {
+    host.warn("Project-local resources skipped (use --approve or weir trust).");
+  }
+  return trusted;
+}
+
+function chooseNames({ options }: RunCommandLine, dialect: Dialect): ToolChoice {
+  const named = (names: readonly string[]) =>
+    names.map((name) =>
+      Object.hasOwn(dialect.toolAliases, name) ? dialect.toolAliases[name]! : name
+    );
+  return {
+    only: options.noTools ? [] : options.tools && named(options.tools),
+    exclude: named(options.excludeTools ?? []),
+  };
+}
+
+async function readPromptChoice(start: StartOptions): Promise<Settings["prompt"]> {
+  const { options } = start.commandLine;
+  const append: string[] = [];
+  for (const text of options.appendSystemPrompt) append.push(await readTextOrFile(text, start));
+  const system = options.systemPrompt;
+  return {
+    system: system === undefined ? undefined : await readTextOrFile(system, start),
+    append,
+    contextFiles: !options.noContextFiles,
+  };
+}
+
+/** The content of the file that the text names, else the text itself. */
+async function readTextOrFile(
+  text: string,
+  { host, currentFolder, signal }: StartOptions,
+): Promise<string> {
+  if (text === "" || text.includes("\n")) return text;
+  const path = host.paths.resolve(currentFolder, text);
+  const info = await host.files.stat(path).catch(() => undefined);
+  if (info?.kind !== "file") return text;
+  return new TextDecoder().decode(await host.files.read(path, { signal }));
+}
+
+function keyVariables(config: Config): string[] {
+  const names = Object.values(config.providers).map((provider) => provider.apiKeyEnv);
+  return ["OPENAI_API_KEY", ...names.filter((name) => name !== undefined)];
+}
+
+function deliveryModes(
+  config: Config,
+  dialect: Dialect,
+): Pick<Settings, "steeringMode" | "followUpMode"> {
+  const { steering, followUp, fromConfiguration } = dialect.policy.deliveryModes;
+  const { steering_mode, follow_up_mode } = config.agent;
+  return {
+    steeringMode: fromConfiguration ? steering_mode ?? steering : steering,
+    followUpMode: fromConfiguration ? follow_up_mode ?? followUp : followUp,
+  };
+}
+
+async function saveDeliveryMode(
+  host: Host,
+  { home, queue, mode }: {
+    home: string;
+    queue: "steer" | "follow_up";
+    mode: "all" | "one-at-a-time";
+  },
+): Promise<void> {
+  const { setConfigValue } = await import("../config/edit_config.ts");
+  const key = queue === "steer" ? "steering_mode" : "follow_up_mode";
+  await setConfigValue(host, {
+    home,
+    path: ["agent", key],
+    value: mode,
+    signal: new AbortController().signal,
+  });
+}
+
+function chooseSession({ options }: RunCommandLine): SessionChoice {
+  if (options.noSession) {
+    return {
+      kind: "memory",
+      ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
+    };
+  }
+  if (options.fork !== undefined) {
+    return {
+      kind: "fork",
+      text: options.fork,
+      ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
+    };
+  }
+  if (options.sessionId !== undefined) return { kind: "id", id: options.sessionId };
+  if (options.session !== undefined) return { kind: "find", text: options.session };
+  return { kind: options.continue ? "continue" : "new" };
+}
+
+/** Keys of the endpoint, and what looks like one, are taken out of texts that leave the process. */
+function createRedact(choice: ModelChoice): (text: string) => string {
+  const secrets = secretsOf(choice.apiKey, choice.headers);
+  return (text) => redact(text, secrets);
+}
+
+/** `<home>/jobs/<pid>-<ms>-<8 hex>`, or a folder outside the home, which is removed at the end, when nothing may be kept. */
+function createOutputFolder(
+  host: Host,
+  { home, temporary }: { home: string; temporary: boolean },
+): Pick<Settings, "outputFolder" | "removeOutput"> {
+  let made: Promise<string> | undefined;
+  const make = async () => {
+    if (temporary) return await host.files.makeTempFolder("weir-");
+    const parent = host.paths.join(home, "jobs");
+    await removeOldOutput(host, parent);
+    const random = crypto.getRandomValues(new Uint32Array(1))[0]!.toString(16).padStart(8, "0");
+    const folder = host.paths.join(parent, `${host.pid}-${Date.now()}-${random}`);
+    await host.files.makeFolder(folder, { mode: 0o700 });
+    return folder;
+  };
+  return {
+    outputFolder: () => made ??= make(),
+    removeOutput: async () => {
+      if (temporary && made !== undefined) await host.files.remove(await made, { recursive: true });
+    },
+  };
+}

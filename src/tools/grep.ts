@@ -1,0 +1,213 @@
+/**
+ * The tool `grep`: matching lines of the files in the workspace. Knows how results read; refuses to know how a file is searched.
+ */
+
+import type { JsonObject } from "../agent/message.ts";
+import {
+  errorOutcome,
+  type ParsedArguments,
+  textOutcome,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from "../agent/tool.ts";
+import { errorText } from "../errors.ts";
+import { parseArguments } from "./arguments.ts";
+import { globMatcher } from "./glob.ts";
+import { findRipgrep, mayMatch } from "./ripgrep.ts";
+import { searchFile } from "./search_file.ts";
+import { parseSearchPattern, type SearchPattern } from "./search_pattern.ts";
+import { SearchResult, shownLine, shownPath } from "./search_result.ts";
+import { openSearchRoot, type SearchRoot } from "./search_root.ts";
+import { walk } from "./walk.ts";
+
+/** The arguments of `grep`. */
+export interface GrepArguments {
+  readonly pattern: string;
+  readonly path?: string;
+  readonly glob?: string;
+  readonly ignoreCase?: boolean;
+  readonly literal?: boolean;
+  readonly context?: number;
+  readonly limit?: number;
+}
+
+const DEFAULT_LIMIT = 100;
+/** Fewer files are read faster than ripgrep starts. */
+const MIN_FOR_RIPGREP = 16;
+const BATCH_FILES = 1000;
+/** Of names on one command line; systems allow at least twice as much. */
+const BATCH_LENGTH = 60_000;
+
+const PARAMETERS: JsonObject = {
+  type: "object",
+  properties: {
+    pattern: { type: "string", description: "A JavaScript regular expression, tried on each line" },
+    path: { type: "string", description: "Folder or file to search; default: the workspace" },
+    glob: { type: "string", description: "Only files like this, e.g. *.ts or src/**/*.{js,ts}" },
+    ignoreCase: { type: "boolean" },
+    literal: { type: "boolean", description: "Take the pattern as plain text" },
+    context: { type: "integer", minimum: 0, description: "Lines shown around each match" },
+    limit: { type: "integer", minimum: 1, description: "Matching lines at most; default 100" },
+  },
+  required: ["pattern"],
+  additionalProperties: false,
+};
+
+/** The tool `grep`. Passes files over that are binary, hold secrets or cannot be read. */
+export const grepTool: Tool<GrepArguments> = {
+  name: "grep",
+  description: "Searches files for lines that match, sorted by path. Hidden files are included; " +
+    "what .gitignore names, .git and binary files are not. Symlinks are not followed.",
+  parameters: PARAMETERS,
+  group: "read",
+
+  parse(args: JsonObject): ParsedArguments<GrepArguments> {
+    const parsed = parseArguments(PARAMETERS, args);
+    return parsed.ok ? { ok: true, value: parsed.value as unknown as GrepArguments } : parsed;
+  },
+
+  async run(args: GrepArguments, context: ToolContext): Promise<ToolOutcome> {
+    context.signal.throwIfAborted();
+    try {
+      const { literal = false, ignoreCase = false } = args;
+      const pattern = parseSearchPattern(args.pattern, { literal, ignoreCase });
+      const accepts = globFilter(args.glob);
+      const root = await openSearchRoot(args.path, context);
+      if ("problem" in root) return errorOutcome(root.problem);
+      const grep = new Grep(args, { pattern, root, context });
+      const files = root.kind === "file" ? oneFile() : grep.filesLike(accepts);
+      return textOutcome(await grep.run(files));
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (error instanceof SyntaxError) return errorOutcome(syntaxProblem(error, args));
+      return errorOutcome(`Cannot search: ${errorText(error)}`);
+    }
+  },
+};
+
+/** Thrown for a glob, to tell it from a pattern. */
+class GlobSyntaxError extends SyntaxError {}
+
+function syntaxProblem(error: SyntaxError, args: GrepArguments): string {
+  return error instanceof GlobSyntaxError
+    ? `glob: ${args.glob} is not a valid glob`
+    : `pattern: ${errorText(error)}`;
+}
+
+function globFilter(glob: string | undefined): (path: string) => boolean {
+  if (glob === undefined) return () => true;
+  try {
+    if (!glob.startsWith("!")) return globMatcher(glob);
+    const excluded = globMatcher(glob.slice(1));
+    return (path) => !excluded(path);
+  } catch (error) {
+    throw new GlobSyntaxError(errorText(error), { cause: error });
+  }
+}
+
+async function* oneFile(): AsyncGenerator<string> {
+  yield "";
+}
+
+class Grep {
+  readonly #pattern: SearchPattern;
+  readonly #root: SearchRoot;
+  readonly #context: ToolContext;
+  readonly #around: number;
+  readonly #limit: number;
+  readonly #result = new SearchResult();
+  #matches = 0;
+  #hasLines = false;
+
+  constructor(
+    args: GrepArguments,
+    options: { pattern: SearchPattern; root: SearchRoot; context: ToolContext },
+  ) {
+    this.#pattern = options.pattern;
+    this.#root = options.root;
+    this.#context = options.context;
+    this.#around = args.context ?? 0;
+    this.#limit = args.limit ?? DEFAULT_LIMIT;
+  }
+
+  /** Paths below the root, in order. */
+  async *filesLike(accepts: (path: string) => boolean): AsyncGenerator<string> {
+    for await (const entry of walk(this.#root.path, this.#context)) {
+      if (entry.kind !== "file" || !accepts(entry.path)) continue;
+      if (!this.#context.isCredentialFile(this.#root.resolve(entry.path))) yield entry.path;
+    }
+  }
+
+  async run(files: AsyncGenerator<string>): Promise<string> {
+    const ripgrep = this.#pattern.ripgrep === undefined
+      ? undefined
+      : await findRipgrep(this.#context.host);
+    for await (const batch of batches(files)) {
+      const worthwhile = ripgrep === undefined ? undefined : await this.#ask(ripgrep, batch);
+      for (const path of batch) {
+        if (worthwhile?.has(this.#root.resolve(path)) === false) continue;
+        await this.#search(path);
+        if (this.#result.isFull) return this.#result.text();
+      }
+    }
+    return this.#result.text();
+  }
+
+  async #ask(ripgrep: string, batch: string[]): Promise<ReadonlySet<string> | undefined> {
+    const pattern = this.#pattern.ripgrep;
+    if (pattern === undefined || batch.length < MIN_FOR_RIPGREP) return undefined;
+    const files = batch.map((path) => this.#root.resolve(path));
+    const { host, signal } = this.#context;
+    return await mayMatch(files, { host, ripgrep, pattern, folder: this.#root.path, signal });
+  }
+
+  async #search(path: string): Promise<void> {
+    const { host, signal } = this.#context;
+    const name = shownPath(this.#root.name(path));
+    let last: number | undefined;
+    try {
+      const lines = searchFile(this.#root.resolve(path), {
+        host,
+        signal,
+        regExp: this.#pattern.regExp,
+        context: this.#around,
+      });
+      for await (const line of lines) {
+        if (line.isMatch && ++this.#matches > this.#limit) {
+          const count = this.#limit === 1 ? "1 match" : `${this.#limit} matches`;
+          this.#result.cut(`There are more than ${count}; raise limit or narrow the search`);
+          return;
+        }
+        for (const shown of [...line.before, line]) {
+          const isApart = last === undefined ? this.#hasLines : shown.number > last + 1;
+          if (this.#around > 0 && isApart) this.#result.add("--");
+          last = shown.number;
+          this.#hasLines = true;
+          const text = shownLine(shown.text);
+          const mark = shown === line && line.isMatch ? ":" : "-";
+          this.#result.add(`${name}${mark}${shown.number}${mark} ${text}`);
+        }
+        if (this.#result.isFull) return;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      // A file of a folder that cannot be read is passed over; one that was named is not.
+      if (path === "") throw error;
+    }
+  }
+}
+
+async function* batches(files: AsyncGenerator<string>): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  let length = 0;
+  for await (const path of files) {
+    batch.push(path);
+    length += path.length;
+    if (batch.length < BATCH_FILES && length < BATCH_LENGTH) continue;
+    yield batch;
+    batch = [];
+    length = 0;
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,52 @@
+/**
+ * Where a search begins, and how what it finds is named. Knows paths only.
+ */
+
+import type { ToolContext } from "../agent/tool.ts";
+import type { FileInfo, Host } from "../host.ts";
+
+/** The start of a search. */
+export interface SearchRoot {
+  /** Absolute. */
+  readonly path: string;
+  readonly kind: FileInfo["kind"];
+  /** Path of something below, relative to the root, as the model is told: relative to the workspace where it is inside. */
+  name(relative: string): string;
+  /** The absolute path of something below. */
+  resolve(relative: string): string;
+}
+
+/** Looks where `path` (default: the workspace) leads, or says why it does not. */
+export async function openSearchRoot(
+  path: string | undefined,
+  context: ToolContext,
+): Promise<SearchRoot | { readonly problem: string }> {
+  const { host, workspace } = context;
+  const { paths } = host;
+  const asked = paths.resolve(workspace, path ?? ".");
+  const info = await host.files.stat(asked);
+  if (info === undefined) return { problem: `path: ${path} does not exist` };
+  if (info.kind !== "file" && info.kind !== "folder") {
+    return { problem: `path: ${path} is neither a file nor a folder` };
+  }
+  const shown = shownRoot(host, { workspace, asked });
+  const sep = paths.separator;
+  return {
+    path: asked,
+    kind: info.kind,
+    name(relative) {
+      const name = sep === "/" ? relative : relative.replaceAll("/", sep);
+      if (shown === "" || name === "") return shown || name;
+      return shown.endsWith(sep) ? shown + name : shown + sep + name;
+    },
+    resolve: (relative) => relative === "" ? asked : paths.join(asked, relative),
+  };
+}
+
+function shownRoot(host: Host, options: { workspace: string; asked: string }): string {
+  const { paths } = host;
+  const relative = paths.relative(options.workspace, options.asked);
+  const isOutside = relative === ".." || relative.startsWith(`..${paths.separator}`) ||
+    paths.isAbsolute(relative);
+  return isOutside ? options.asked : relative;
+}
