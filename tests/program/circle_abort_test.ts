@@ -133,6 +133,7 @@ Deno.test("circle abort drops what waits", async () => {
     { replies: [{ text: "a", gate: gate.promise }, { text: "b" }] },
     async (circle) => {
       await circle.begin("go");
+      await circle.request(1);
       await circle.data({ type: "steer", message: "left" });
       await circle.data({ type: "follow_up", message: "then" });
       await abort(circle);

@@ -122,7 +122,7 @@ Deno.test("circle --fork copies everything under a new id", async () => {
       assertEquals(await circle.messages(), before);
       assertEquals(await circle.data({ type: "get_session_stats" }), { ...stats, sessionId });
       await circle.turn("two");
-      await circle.start(["--fork", "1", "--session-id", "s-2"]);
+      await circle.start(["--fork=-1", "--session-id", "s-2"]);
       assertEquals((await circle.state()).sessionId, "s-2");
       assertEquals(await circle.messages(), before);
       await circle.start(["--session-id", "s-1"]);
