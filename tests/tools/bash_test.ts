@@ -236,6 +236,8 @@ Deno.test("bash keeps secrets from commands", async () => {
         shell: processes.shell,
         start: processes.start.bind(processes),
         find: processes.find.bind(processes),
+        isRunning: processes.isRunning.bind(processes),
+        killAll: processes.killAll.bind(processes),
         environment: () => environment,
         isRunning: processes.isRunning.bind(processes),
         killAll: processes.killAll.bind(processes),
@@ -287,6 +289,18 @@ Deno.test("bash moved to the background goes on with the same process", async ()
     await Deno.writeTextFile(`${folder}/go`, "");
     assertEquals(await command.ended, { kind: "exited", code: 0, leftRunning: false });
     assertEquals(await Deno.readTextFile(await command.openLog()), "one\ntwo\n");
+  });
+});
+
+Deno.test("bash moved to the background keeps what is left of its timeout", async () => {
+  await using jobs = new FakeJobs();
+  await withToolBench(async ({ context }) => {
+    const run = bashTool.run({ command: "sleep 3600", timeout: 500 }, { ...context, jobs });
+    const move = await jobs.shown.promise;
+    move();
+    await run;
+    const { timeoutMs } = jobs.added[0]!;
+    assertEquals(timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < 500_000, true);
   });
 });
 
