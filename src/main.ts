@@ -17,6 +17,7 @@ const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export async function main(): Promise<never> {
   // stdout carries protocol only; whatever a dependency logs goes to stderr.
   for (const method of ["log", "info", "debug", "table", "dir", "group"] as const) {
+    // deno-lint-ignore no-console
     console[method] = (...values: unknown[]) => console.error(...values);
   }
   const host = createDenoHost();
