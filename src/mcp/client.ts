@@ -74,14 +74,16 @@ async function tryToConnect(
 ): Promise<McpConnection | undefined> {
   const { host, folder, environment, signal, warn } = options;
   const timeoutMs = options.timeoutMs ?? SERVER_TIMEOUT_MS;
-  const timeout = AbortSignal.timeout(timeoutMs);
+  // Not `AbortSignal.timeout`, which would keep the process for the whole time.
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(new Error("no answer in time")), timeoutMs);
   try {
     const { connect } = await import("./connection.ts");
     return await connect(server, {
       host,
       folder,
       environment,
-      signal: AbortSignal.any([signal, timeout]),
+      signal: AbortSignal.any([signal, timeout.signal]),
       onJunk: () =>
         warn(
           `weir: MCP server ${name} writes lines that are no messages to stdout; they are ignored`,
@@ -89,9 +91,13 @@ async function tryToConnect(
     });
   } catch (error) {
     if (signal.aborted) return undefined;
-    const reason = timeout.aborted ? `no answer within ${timeoutMs / 1000} s` : oneLine(error);
+    const reason = timeout.signal.aborted
+      ? `no answer within ${timeoutMs / 1000} s`
+      : oneLine(error);
     warn(`weir: MCP server ${name} does not start: ${reason}`);
     return undefined;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
