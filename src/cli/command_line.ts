@@ -178,7 +178,7 @@ function findDialect(args: readonly string[], environment: CommandLineEnvironmen
   const named = lastValue(args, "--dialect");
   if (named !== undefined) {
     const dialect = asDialect(named, "--dialect");
-    if (mode === "acp" && dialect !== "acp") {
+    if (mode === "acp" && named !== "acp") {
       throw usage(`--mode acp and --dialect ${dialect} cannot go together`);
     }
     return dialect;

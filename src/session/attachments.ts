@@ -6,13 +6,14 @@
 import type { ImageBlock } from "../agent/message.ts";
 import { HostError } from "../errors.ts";
 import type { FileInfo, Host } from "../host.ts";
+import { listedName } from "../tools/ls.ts";
 import {
   encodeBase64,
   type ImageType,
   MAX_IMAGE_BYTES,
   sniffContent,
 } from "../tools/sniff_content.ts";
-import { listMentionedFolder } from "./list_mentioned_folder.ts";
+import { listUnignored } from "../tools/walk.ts";
 
 /** Which words are mentions, and what they bring. */
 export interface MentionStyle {
@@ -136,8 +137,7 @@ async function attach(given: string, options: MentionOptions): Promise<Attachmen
   if (info === undefined) return { kind: "missing" };
   if (info.kind === "folder") {
     if (style.maxFolderNames === 0) return { kind: "unsuitable" };
-    const limits = { host, workspace, maxNames: style.maxFolderNames, signal };
-    return { kind: "folder", path, text: await listMentionedFolder(real, limits) };
+    return { kind: "folder", path, text: await listing(real, options) };
   }
   if (info.kind !== "file") return { kind: "unsuitable" };
   const limit = style.maxTextBytes;
@@ -164,6 +164,16 @@ async function attachImage(
     path,
     image: { type: "image", data: encodeBase64(bytes), mimeType, filename },
   };
+}
+
+/** Names as `ls` shows them, without what Git and package managers keep for themselves or `.gitignore` files exclude. */
+async function listing(folder: string, options: MentionOptions): Promise<string> {
+  const entries = await listUnignored(folder, options);
+  return entries.filter(({ name }) => name !== "node_modules" && name !== ".git")
+    .sort((a, b) => a.name < b.name ? -1 : 1)
+    .slice(0, options.style.maxFolderNames)
+    .map(listedName)
+    .join("\n");
 }
 
 /** The path relative to the workspace (`.` for itself), or `undefined` when it lies outside. */

@@ -3,6 +3,7 @@
 import { THINKING_LEVELS } from "../agent/model.ts";
 import { RequestError } from "../errors.ts";
 import type { Command, CommandResult } from "./command.ts";
+import { hashImages, imagesWithoutHash } from "./hash_images.ts";
 import type { Hub } from "./hub.ts";
 import type { QueueName } from "./message_queue.ts";
 
@@ -50,7 +51,7 @@ export function handleCommand(
     case "get_state":
       return { result: { type: "get_state", value: readState(hub) } };
     case "get_messages":
-      return { result: { type: "get_messages", value: { messages: session.transcript.messages } } };
+      return handleGetMessages(hub);
     case "get_last_answer":
       return { result: { type: "get_last_answer", value: { text: session.lastAnswer } } };
     case "get_stats":
@@ -80,6 +81,13 @@ export function handleCommand(
 
 function stopHub(hub: Hub): undefined {
   hub.stop("shutdown");
+}
+
+function handleGetMessages({ session }: Hub): HandledCommand | Promise<HandledCommand> {
+  const { messages } = session.transcript;
+  const handled: HandledCommand = { result: { type: "get_messages", value: { messages } } };
+  const images = imagesWithoutHash(messages);
+  return images.length === 0 ? handled : hashImages(images).then(() => handled);
 }
 
 async function handleStopJob(id: string, { jobs }: Hub): Promise<HandledCommand> {

@@ -261,19 +261,19 @@ export class Session implements AsyncDisposable {
     let result: TurnResult;
     try {
       await this.#openTurn(turn, opening);
-      const { runTurn, setting, toolContext, decideCall } = await this.#openKit();
+      const kit = await this.#openKit();
       const { policy } = this.#settings;
-      result = await runTurn({
+      result = await kit.runTurn({
         sessionId: this.id,
         conversation: this.transcript,
-        hooks: this.#hooks({ close, decideCall }),
+        hooks: this.#hooks({ close, kit }),
         texts: policy.texts,
         exitCodeIsError: policy.exitCodeIsError,
         emptyAnswer: policy.emptyAnswer,
         lengthCut: policy.lengthCut,
-        toolContext,
+        toolContext: kit.toolContext,
         signal: this.#controller.signal,
-        setting,
+        setting: kit.setting,
         emit: (event) => {
           const room = this.#emit(event);
           if (event.type === "step_start") onOpened();
@@ -373,19 +373,22 @@ export class Session implements AsyncDisposable {
   }
 
   #hooks(
-    turn: { close: (result: TurnResult) => void; decideCall: TurnHooks["beforeCall"] },
+    { close, kit }: { close: (result: TurnResult) => void; kit: TurnKit },
   ): TurnHooks {
     return {
-      beforeRequest: ({ afterAnswer }) => this.#deliver(afterAnswer),
+      beforeRequest: async ({ afterAnswer, signal }) => {
+        await this.#deliver(afterAnswer);
+        await kit.compactor.compactIfFull(signal);
+      },
       beforeEnd: () => this.transcript.flush(),
       goesOn: (result) => {
         if (this.#hasDelivery()) return true;
-        turn.close(result);
+        close(result);
         return false;
       },
-      beforeCall: turn.decideCall,
-      afterCall: (_call, result) => Promise.resolve(result),
-      makeRoom: () => Promise.resolve(false),
+      beforeCall: kit.decideCall,
+      afterCall: kit.afterCall,
+      makeRoom: (signal) => kit.compactor.makeRoom(signal),
     };
   }
 

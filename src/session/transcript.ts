@@ -33,6 +33,14 @@ export class Transcript implements Conversation {
   #recordedModel = "";
   #recordedThinking = "";
   #stats = createCounts();
+  /** `start`: index of the first message that is still sent; `coveredReplies`: messages that were there already when it was made. */
+  #compaction:
+    | {
+      readonly summary: string;
+      readonly start: number;
+      readonly coveredReplies: ReadonlySet<string>;
+    }
+    | undefined;
 
   constructor(options: { journal: Journal; entries: readonly StoredEntry[] }) {
     this.#journal = options.journal;
@@ -59,7 +67,59 @@ export class Transcript implements Conversation {
   }
 
   requestMessages(): readonly Message[] {
-    return pairCalls(this.#messages.map((stored) => stored.message), { missingText: LOST_RESULT });
+    const messages = this.#contextMessages().map((stored) => stored.message);
+    const summary = this.#compaction && createSummaryMessage(this.#compaction.summary);
+    return pairCalls(summary === undefined ? messages : [summary, ...messages], {
+      missingText: LOST_RESULT,
+    });
+  }
+
+  /** What the model is sent, as far as it can be made shorter: the last summary and the messages that it does not cover. */
+  get context(): {
+    readonly summary: string | undefined;
+    readonly messages: readonly StoredMessage[];
+  } {
+    return { summary: this.#compaction?.summary, messages: this.#contextMessages() };
+  }
+
+  /**
+   * Tokens of the next request, about: what the endpoint counted for the last reply, and four characters a token for what came after it, or for
+   * everything when nothing was counted since the last compaction.
+   */
+  get contextTokens(): number {
+    const messages = this.#contextMessages();
+    let characters = 0;
+    for (let i = messages.length - 1; i >= 0; i--) {
+      const { id, message } = messages[i]!;
+      if (message.role === "assistant" && message.usage !== undefined && !isPartial(message)) {
+        // A reply that is older than the compaction was counted with all that is left out now.
+        if (this.#compaction === undefined || !this.#compaction.coveredReplies.has(id)) {
+          return message.usage.inputTokens + message.usage.outputTokens + Math.ceil(characters / 4);
+        }
+      }
+      characters += countCharacters(message);
+    }
+    return Math.ceil((characters + (this.#compaction?.summary.length ?? 0)) / 4);
+  }
+
+  /** From now on the model is sent the summary in place of everything before `firstKeptId`. What is stored stays as it is. */
+  compact(compaction: { summary: string; firstKeptId: string; tokensBefore: number }): void {
+    const { summary, firstKeptId, tokensBefore } = compaction;
+    this.#write({ type: "compaction", summary, firstKeptEntryId: firstKeptId, tokensBefore });
+    this.#noteCompaction(summary, firstKeptId);
+  }
+
+  #noteCompaction(summary: string, firstKeptId: string): void {
+    const start = this.#messages.findIndex((stored) => stored.id === firstKeptId);
+    if (start < 0) return;
+    const coveredReplies = new Set(this.#messages.slice(start).map((stored) => stored.id));
+    this.#compaction = { summary, start, coveredReplies };
+  }
+
+  #contextMessages(): readonly StoredMessage[] {
+    return this.#compaction === undefined
+      ? this.#messages
+      : this.#messages.slice(this.#compaction.start);
   }
 
   reserveId(): string {
@@ -163,8 +223,11 @@ export class Transcript implements Conversation {
       case "thinking_level_change":
         this.#recordedThinking = entry.thinkingLevel;
         break;
-      case "usage":
       case "compaction":
+        this.#noteCompaction(entry.summary, entry.firstKeptEntryId);
+        this.#count(entry.usage, entry.receipt);
+        break;
+      case "usage":
         this.#count(entry.usage, entry.receipt);
         break;
       case "custom":
@@ -223,6 +286,25 @@ export class Transcript implements Conversation {
     }
   }
 }
+
+function createSummaryMessage(summary: string): Message {
+  const text = `<conversation-summary>\n${summary}\n</conversation-summary>`;
+  return { role: "user", content: [{ type: "text", text }], timestamp: 0 };
+}
+
+/** Characters of a message as the model reads it; an image counts as much as a page of text. */
+export function countCharacters(message: Message): number {
+  let characters = 0;
+  for (const block of message.content) {
+    if (block.type === "text") characters += block.text.length;
+    else if (block.type === "toolCall") {
+      characters += block.name.length + JSON.stringify(block.arguments).length;
+    } else if (block.type === "image") characters += IMAGE_CHARACTERS;
+  }
+  return characters;
+}
+
+const IMAGE_CHARACTERS = 4800;
 
 function createCounts() {
   return {

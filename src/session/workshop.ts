@@ -6,6 +6,7 @@
 import type { TurnHooks } from "../agent/hook.ts";
 import type { TurnSetting } from "../agent/run_turn.ts";
 import type { Tool, ToolContext } from "../agent/tool.ts";
+import type { Compactor } from "./compactor.ts";
 import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { SessionEvent } from "./event.ts";
 import type { EndedJob, Jobs } from "./jobs.ts";
@@ -19,6 +20,8 @@ export interface TurnKit {
   readonly runTurn: typeof import("../agent/run_turn.ts").runTurn;
   readonly toolContext: BaseToolContext;
   readonly decideCall: TurnHooks["beforeCall"];
+  readonly afterCall: TurnHooks["afterCall"];
+  readonly compactor: Compactor;
   setting(): Promise<TurnSetting>;
 }
 
@@ -46,14 +49,22 @@ export class Workshop {
   async equip(customer: WorkshopCustomer): Promise<TurnKit> {
     const settings = this.#settings;
     const { host, workspace, credentialPatterns } = settings;
-    const [{ runTurn }, { decideCall }, { createTools, chooseTools }, { readSystemPrompt }] =
-      await Promise
-        .all([
-          import("../agent/run_turn.ts"),
-          import("./approvals/decide_call.ts"),
-          import("./choose_tools.ts"),
-          import("./system_prompt.ts"),
-        ]);
+    const [
+      { runTurn },
+      { decideCall },
+      { createTools, chooseTools },
+      { readSystemPrompt },
+      { Compactor },
+      { shortenResult },
+    ] = await Promise
+      .all([
+        import("../agent/run_turn.ts"),
+        import("./approvals/decide_call.ts"),
+        import("./choose_tools.ts"),
+        import("./system_prompt.ts"),
+        import("./compactor.ts"),
+        import("./shorten_result.ts"),
+      ]);
     const isCredential = (path: string) => isCredentialFile(path, { patterns: credentialPatterns });
     const toolContext: BaseToolContext = {
       host,
@@ -72,6 +83,8 @@ export class Workshop {
       runTurn,
       toolContext,
       decideCall: decide,
+      afterCall: (_call, result) => shortenResult(result, settings),
+      compactor: new Compactor({ settings, customer }),
       setting: async () => ({
         model: settings.model,
         thinkingLevel: settings.thinkingLevel,

@@ -3,6 +3,8 @@
  * match whatever line ends the file has, and what is put in gets them.
  */
 
+import { findPlaces } from "./find_places.ts";
+
 /** One edit: a text to find and what to put in its place. */
 export type Edit = { oldText: string; newText: string; all?: boolean };
 
@@ -78,24 +80,23 @@ class EditTarget {
     if (wanted === withLineFeeds(edit.newText)) {
       return problem(`old and new text${of} are the same, nothing would change`);
     }
-    const starts = findAll(this.#plain, wanted);
-    if (starts === undefined) return problem(tooMany(of));
-    if (starts.length === 0) {
+    const found = findPlaces(this.#plain, wanted, MAX_CHANGES);
+    if (found === undefined) return problem(tooMany(of));
+    if (found.starts.length === 0) {
       return problem(`old text${of} was not found, read the file and copy the text exactly`);
     }
-    let spans = this.#toOriginal(starts, wanted.length);
-    if (!edit.all) {
-      // Two places that overlap are two places, although only one of them could be replaced.
-      const isRepeated = spans.length > 1 || this.#plain.includes(wanted, starts[0]! + 1);
-      if (isRepeated) {
-        const places = Math.max(2, spans.length);
-        // In a file of mixed line ends the exact ones may tell places apart.
-        spans = spans.filter(({ start, end }) => this.#text.slice(start, end) === edit.oldText);
-        if (spans.length !== 1 || places > starts.length) {
-          const advice = "add lines around it until it matches one";
-          return problem(`old text${of} matches ${places} places, ${advice}`);
-        }
+    let spans = this.#toOriginal(found.starts, wanted.length);
+    // Two places that overlap are two places, although only one of them could be replaced.
+    const places = found.overlaps ? Math.max(2, spans.length) : spans.length;
+    if (!edit.all && places > 1) {
+      // Where line ends are mixed, the exact ones may tell places apart.
+      const exact = spans.filter(({ start, end }) => this.#text.slice(start, end) === edit.oldText);
+      if (exact.length !== 1 || found.overlaps) {
+        return problem(
+          `old text${of} matches ${places} places, add lines around it until it matches one`,
+        );
       }
+      spans = exact;
     }
     return { ok: true, changes: this.#replace(spans, edit.newText) };
   }
@@ -135,16 +136,6 @@ class EditTarget {
 
 function withLineFeeds(text: string): string {
   return text.replaceAll("\r\n", "\n");
-}
-
-function findAll(text: string, wanted: string): number[] | undefined {
-  const starts: number[] = [];
-  let start = text.indexOf(wanted);
-  while (start !== -1) {
-    if (starts.push(start) > MAX_CHANGES) return undefined;
-    start = text.indexOf(wanted, start + wanted.length);
-  }
-  return starts;
 }
 
 function count(text: string, part: string): number {

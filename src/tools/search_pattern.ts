@@ -74,9 +74,12 @@ class Translation {
       case "(":
         return this.#group();
       case "^":
+        // An anchor in the middle is rare, and ripgrep looks at it line by line in its own way.
+        if (!"(|:>".includes(this.#source[this.#at - 2] ?? "|")) return undefined;
         // JavaScript does not see the mark at the start of a file.
         return `(?:^${BYTE_ORDER_MARK}?)`;
       case "$":
+        if (!")|".includes(this.#source[this.#at] ?? "|")) return undefined;
         // Nor the CR at the end of a line.
         return "(?:\\r?$)";
       case "\n":

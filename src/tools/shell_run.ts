@@ -55,10 +55,12 @@ export class ShellRun implements RunningCommand {
   readonly #limit: number;
   readonly #pumped: Promise<void>;
   readonly #moved = Promise.withResolvers<{ kind: "moved" }>();
-  /** Resolves when nobody may hold up the reading any more. */
-  readonly #freed = Promise.withResolvers<void>();
   readonly #broken = Promise.withResolvers<CommandEnd>();
   #isBroken = false;
+  /** Nobody may hold up the reading any more. */
+  #isFree = false;
+  #free = () => {};
+  #onPumped = () => {};
   #wantsOutput = true;
   /** The raw bytes that are not in a log, because there is none; dropped once there is. */
   #early: Uint8Array[] | undefined = [];
@@ -123,23 +125,28 @@ export class ShellRun implements RunningCommand {
 
   /** Makes `wait` return `moved` and the output go to the log alone. Without effect once the command has ended. */
   detach(): void {
-    this.#letGo();
+    this.#wantsOutput = false;
+    this.#letReadingGo();
     this.#moved.resolve({ kind: "moved" });
   }
 
-  async waitForTree(options: { signal: AbortSignal }): Promise<void> {
-    await abortable(this.#process.exited, options.signal);
-    for (
-      let pauseMs = 50;
-      await this.#process.isTreeRunning();
-      pauseMs = Math.min(pauseMs * 2, 1000)
-    ) {
-      await abortable(delay(pauseMs), options.signal);
+  async waitForTree({ signal }: { signal: AbortSignal }): Promise<void> {
+    signal.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const stop = () => aborted.reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      await Promise.race([this.#process.exited, aborted.promise]);
+      for (let pauseMs = 50; await this.#process.isTreeRunning(); pauseMs += 50) {
+        await pause(Math.min(pauseMs, 1000), aborted.promise);
+      }
+    } finally {
+      signal.removeEventListener("abort", stop);
     }
   }
 
   async stop(options: { graceMs: number }): Promise<void> {
-    this.#freed.resolve();
+    this.#letReadingGo();
     await this.#process.stop(options);
     await this.#pumped;
   }
@@ -148,9 +155,9 @@ export class ShellRun implements RunningCommand {
     await this.stop({ graceMs: TIMEOUT_GRACE_MS });
   }
 
-  #letGo(): void {
-    this.#wantsOutput = false;
-    this.#freed.resolve();
+  #letReadingGo(): void {
+    this.#isFree = true;
+    this.#free();
   }
 
   async #watchExit(): Promise<CommandEnd> {
@@ -167,7 +174,13 @@ export class ShellRun implements RunningCommand {
   async #untilQuiet(turns: number): Promise<void> {
     let last = -1;
     for (let quiet = 0; !this.#isPumped && quiet < turns;) {
-      await Promise.race([this.#pumped, delay(TURN_MS)]);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, TURN_MS);
+        this.#onPumped = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
       const waits = this.#step % 2 === 1 && this.#step === last;
       quiet = waits ? quiet + 1 : 0;
       last = this.#step;
@@ -198,6 +211,7 @@ export class ShellRun implements RunningCommand {
     } finally {
       reader.releaseLock();
       this.#isPumped = true;
+      this.#onPumped();
       this.#closeLog();
     }
   }
@@ -215,7 +229,11 @@ export class ShellRun implements RunningCommand {
     }
     if (text === "" || !this.#wantsOutput) return;
     const wait = this.#options.onOutput?.(text);
-    if (wait !== undefined) await Promise.race([wait, this.#freed.promise]);
+    if (wait === undefined || this.#isFree) return;
+    await new Promise<void>((resolve) => {
+      this.#free = resolve;
+      wait.then(resolve, () => resolve());
+    });
   }
 
   async #openLog(): Promise<string> {
@@ -277,18 +295,15 @@ function outputLimit(host: Host): number {
   return DEFAULT_LIMIT_MIB * 1024 * 1024;
 }
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
+/** Some time, or as long as it takes `until` to settle, with its failure. */
+async function pause(ms: number, until: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const time = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
   try {
-    return await Promise.race([work, promise]);
+    await Promise.race([time, until]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    clearTimeout(timer);
   }
 }

@@ -82,25 +82,27 @@ function* groupsOf(
   let members: TextChange[] = [];
   let start = 0;
   let coreEnd = 0;
+  let reach = 0;
   let end = 0;
   for (const change of changes) {
-    const isFar = change.start > end;
+    const isFar = change.start > reach;
     const isLong = coreEnd - start > maxLength && change.start >= coreEnd;
     if (members.length > 0 && (isFar || isLong)) {
-      if (!isFar) end = coreEnd;
+      end = isFar ? lineEnd(before, coreEnd, CONTEXT_LINES - 1) : coreEnd;
       yield { start, end, changes: members };
       members = [];
     }
     if (members.length === 0) {
       start = Math.max(end, lineStart(before, change.start, CONTEXT_LINES));
-      coreEnd = start;
     }
-    if (change.end > coreEnd || members.length === 0) {
+    if (members.length === 0 || change.end > coreEnd) {
       coreEnd = lineEnd(before, change.end, 0);
-      end = lineEnd(before, coreEnd, 2 * CONTEXT_LINES - 1);
+      // Changes with no more lines between them than both need around them share a hunk.
+      reach = lineEnd(before, coreEnd, 2 * CONTEXT_LINES - 1);
     }
     members.push(change);
   }
+  end = lineEnd(before, coreEnd, CONTEXT_LINES - 1);
   if (members.length > 0) yield { start, end, changes: members };
 }
 

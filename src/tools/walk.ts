@@ -50,6 +50,22 @@ export async function* walk(
   }
 }
 
+/**
+ * The direct entries of `folder` that `walk` would give, in no special order. Throws the `HostError` of a folder that cannot be read, and
+ * `signal.reason`.
+ */
+export async function listUnignored(
+  folder: string,
+  options: { host: Host; workspace: string; signal: AbortSignal },
+): Promise<FolderEntry[]> {
+  const { default: create } = await import("ignore");
+  const walker = new Walker(folder, { ...options, create });
+  const { entries, rules } = await walker.open("", await walker.rulesAbove());
+  return entries.filter(({ name, kind }) =>
+    !isIgnored(kind === "folder" ? `${name}/` : name, rules)
+  );
+}
+
 interface OpenFolder {
   /** `""` or ending with `/`. */
   readonly path: string;
