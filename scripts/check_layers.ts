@@ -34,7 +34,7 @@ const allowed: Record<string, string[]> = {
   serve: ["wire", "dialects", "session"],
   config: ["host", "agent"],
   memory: ["host"],
-  deno: ["host", "src/cli/command_io.ts"],
+  deno: ["host", "src/cli/command_io.ts", "src/memory/posix_paths.ts"],
   cli: ["config", "dialects", "host", "agent", "models", "session", "start"],
   start: [
     "src/tools/child_environment.ts",

@@ -34,8 +34,8 @@ export interface Dialect {
   describeStartError(error: StartError): StartFailure;
   /** The exit code of a lasting connection. */
   exitCode(end: ServeEnd): number;
-  /** The command on a line, or why it is none; `undefined` for a line that gets no answer. Never throws. */
-  decode(line: Line): Request | undefined;
+  /** The command on a line, or why it is none; `undefined` for a line that gets no answer. Never throws or rejects. */
+  decode(line: Line): Request | undefined | Promise<Request>;
   /** `rpc`: a lasting client; `print`: the one-shot mode, which may leave out what only a lasting client needs. */
   createEncoder(options: { mode: "rpc" | "print" }): Encoder;
 }
