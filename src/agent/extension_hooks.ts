@@ -16,9 +16,9 @@ export interface ExtensionHooks {
   beforeCall(call: ToolCall, signal: AbortSignal): Promise<string | undefined>;
   /** The result, or what takes its place. */
   afterCall(call: ToolCall, result: ToolResultMessage): Promise<ToolResultMessage>;
-  /** The request, or one with more text in it. */
+  /** The request, or one with more text in it. Waits for the hooks at the start of its session. */
   beforeRequest(request: ModelRequest, signal: AbortSignal): Promise<ModelRequest>;
-  /** Runs the hooks once for each id; a second call resolves with the first one. */
+  /** Runs the hooks, once for each id. */
   sessionStart(session: ExtensionSession): Promise<void>;
   /** Runs the hooks once for a session that was started. */
   sessionEnd(session: ExtensionSession): Promise<void>;

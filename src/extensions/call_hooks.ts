@@ -61,6 +61,8 @@ export class LoadedHooks implements ExtensionHooks {
 
   async beforeRequest(request: ModelRequest, signal: AbortSignal): Promise<ModelRequest> {
     let current = request;
+    const started = this.#sessions.get(request.sessionId);
+    if (started !== undefined) await untilAbort(started, signal);
     for (const { name, modelRequest } of this.#extensions) {
       for (const hook of modelRequest) {
         const view = {
@@ -82,13 +84,11 @@ export class LoadedHooks implements ExtensionHooks {
     return current;
   }
 
-  sessionStart(session: ExtensionSession): Promise<void> {
-    let started = this.#sessions.get(session.id);
-    if (started === undefined) {
-      started = this.#callAll("sessionStart", session);
-      this.#sessions.set(session.id, started);
-    }
-    return started;
+  async sessionStart(session: ExtensionSession): Promise<void> {
+    if (this.#sessions.has(session.id)) return;
+    const started = this.#callAll("sessionStart", session);
+    this.#sessions.set(session.id, started);
+    await started;
   }
 
   async sessionEnd(session: ExtensionSession): Promise<void> {
@@ -134,6 +134,16 @@ export class LoadedHooks implements ExtensionHooks {
       signal?.removeEventListener("abort", onAbort);
     }
   }
+}
+
+/** Resolves with the work, or as soon as the signal aborts. */
+async function untilAbort(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const stopped = Promise.withResolvers<void>();
+  const onAbort = () => stopped.resolve();
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  await Promise.race([work, stopped.promise]);
+  signal.removeEventListener("abort", onAbort);
 }
 
 /** A late failure of a hook that nobody waits for any more must not end the process. */
