@@ -9,6 +9,8 @@ import { LINE_TOO_LONG, LineStream, MAX_LINE_BYTES } from "../wire/line_stream.t
 
 /** What a server that was told to end may take before it is killed. */
 const GRACE_MS = 1000;
+/** Between the end of its output and its exit, a program that ends by itself takes no longer. */
+const EXIT_WAIT_MS = 200;
 
 export interface ProcessTransportOptions {
   readonly host: Host;
@@ -70,7 +72,7 @@ export class ProcessTransport implements Transport {
       if (this.#closing === undefined) this.#end = end;
       void this.close();
     });
-    void this.#read(started).finally(() => this.close());
+    void this.#read(started).then(() => this.#afterOutput(started));
     return Promise.resolve();
   }
 
@@ -83,6 +85,15 @@ export class ProcessTransport implements Transport {
 
   close(): Promise<void> {
     return this.#closing ??= this.#close();
+  }
+
+  /** Lets a program that has closed its output say how it ended. */
+  async #afterOutput({ exited }: HostProcess): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => timer = setTimeout(resolve, EXIT_WAIT_MS));
+    await Promise.race([exited, late]);
+    clearTimeout(timer);
+    await this.close();
   }
 
   async #close(): Promise<void> {
