@@ -95,24 +95,33 @@ async function run(
   const signal = new AbortController().signal;
   const agent = await startAgent({ host, dialect, commandLine, currentFolder: Deno.cwd(), signal });
   const hub = new Hub(agent);
-  const signals = listenForSignals(host, () => hub.stop("signal"));
+  const signals = listenForSignals({
+    onSignal: () => hub.stop("signal"),
+    onFurtherSignal: (code) => {
+      if (dialect.furtherSignals === "ignore") return;
+      host.processes?.killAll();
+      Deno.exit(code);
+    },
+    isWindows: host.platform === "windows",
+  });
   await serve({ stdin: Deno.stdin.readable, stdout: Deno.stdout.writable, dialect, hub });
   const end = await hub.ended;
   return dialect.exitCode({ ...end, signalCode: signals.code });
 }
 
-/** The first signal ends the run in order; a second one kills what runs and exits at once. */
-function listenForSignals(host: Host, onSignal: () => void): { readonly code: number | undefined } {
+/** Remembers the first signal. */
+function listenForSignals(options: {
+  onSignal: () => void;
+  onFurtherSignal: (code: number) => void;
+  isWindows: boolean;
+}): { readonly code: number | undefined } {
   const state: { code: number | undefined } = { code: undefined };
   for (const [name, code] of Object.entries(SIGNALS) as [keyof typeof SIGNALS, number][]) {
-    if (host.platform === "windows" && name !== "SIGINT") continue;
+    if (options.isWindows && name !== "SIGINT") continue;
     Deno.addSignalListener(name, () => {
-      if (state.code !== undefined) {
-        host.processes?.killAll();
-        Deno.exit(code);
-      }
+      if (state.code !== undefined) return options.onFurtherSignal(code);
       state.code = code;
-      onSignal();
+      options.onSignal();
     });
   }
   return state;
