@@ -2,7 +2,13 @@
  * The program: flags, the machine, a dialect, and the exit code. The only file that exits, and the only one that knows Deno's host.
  */
 
-import { parseCommandLine, type RunCommandLine } from "./cli/command_line.ts";
+import {
+  type CommandLineEnvironment,
+  type DialectName,
+  dialectOfArguments,
+  parseCommandLine,
+  type RunCommandLine,
+} from "./cli/command_line.ts";
 import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
 import type { Dialect } from "./dialects/dialect.ts";
@@ -25,12 +31,13 @@ export async function main(): Promise<never> {
 
 async function runProgram(args: readonly string[], host: Host): Promise<number> {
   let dialect: Dialect | undefined;
+  const environment: CommandLineEnvironment = {
+    dialect: host.getEnv("WEIR_DIALECT"),
+    isTerminal: Deno.stdin.isTerminal() && Deno.stdout.isTerminal(),
+    isFolder: (path) => isFolder(path),
+  };
   try {
-    const commandLine = parseCommandLine(args, {
-      dialect: host.getEnv("WEIR_DIALECT"),
-      isTerminal: Deno.stdin.isTerminal() && Deno.stdout.isTerminal(),
-      isFolder: (path) => isFolder(path),
-    });
+    const commandLine = parseCommandLine(args, environment);
     if (
       commandLine.kind === "run" && (commandLine.mode === undefined || commandLine.mode === "line")
     ) {
@@ -49,9 +56,11 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
     }
     for (const warning of commandLine.warnings) host.warn(warning);
     dialect = await loadDialect(commandLine.dialect);
-    return await run(commandLine, { dialect, host });
+    const isLasting = commandLine.mode === "rpc";
+    return await (isLasting ? run : runOnce)(commandLine, { dialect, host });
   } catch (error) {
     if (error instanceof StartError) {
+      dialect ??= await tryToLoad(dialectOfArguments(args, environment));
       const failure = dialect?.describeStartError(error) ??
         { text: `✖ ${error.message}`, exitCode: error.exitCode };
       host.warn(failure.text);
@@ -60,6 +69,10 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
     host.warn(`weir: ${error instanceof Error ? error.stack ?? error.message : errorText(error)}`);
     return 1;
   }
+}
+
+async function tryToLoad(name: DialectName | undefined): Promise<Dialect | undefined> {
+  return name === undefined ? undefined : await loadDialect(name).catch(() => undefined);
 }
 
 async function createIo(): Promise<CommandIo> {
@@ -95,33 +108,53 @@ async function run(
   const signal = new AbortController().signal;
   const agent = await startAgent({ host, dialect, commandLine, currentFolder: Deno.cwd(), signal });
   const hub = new Hub(agent);
-  const signals = listenForSignals({
-    onSignal: () => hub.stop("signal"),
-    onFurtherSignal: (code) => {
-      if (dialect.furtherSignals === "ignore") return;
-      host.processes?.killAll();
-      Deno.exit(code);
-    },
-    isWindows: host.platform === "windows",
-  });
+  const signals = listenForSignals({ host, dialect, onSignal: () => hub.stop("signal") });
   await serve({ stdin: Deno.stdin.readable, stdout: Deno.stdout.writable, dialect, hub });
   const end = await hub.ended;
   return dialect.exitCode({ ...end, signalCode: signals.code });
 }
 
-/** Remembers the first signal. */
-function listenForSignals(options: {
+async function runOnce(
+  commandLine: RunCommandLine,
+  { dialect, host }: { dialect: Dialect; host: Host },
+): Promise<number> {
+  const oneShot = await dialect.loadOneShot?.();
+  if (oneShot === undefined) {
+    throw new StartError("usage", `--dialect ${dialect.name} needs --mode rpc`);
+  }
+  const { runPrint } = await import("./print/run_print.ts");
+  const stop = new AbortController();
+  const signals = listenForSignals({ host, dialect, onSignal: () => stop.abort() });
+  const end = await runPrint({
+    host,
+    dialect,
+    oneShot,
+    commandLine,
+    currentFolder: Deno.cwd(),
+    stdin: Deno.stdin.isTerminal() ? undefined : Deno.stdin.readable,
+    stdout: Deno.stdout.writable,
+    signal: stop.signal,
+  });
+  return oneShot.exitCode({ ...end, signalCode: signals.code });
+}
+
+/** The first signal ends the run in order; what a further one does is said by the dialect. */
+function listenForSignals({ host, dialect, onSignal }: {
+  host: Host;
+  dialect: Dialect;
   onSignal: () => void;
-  onFurtherSignal: (code: number) => void;
-  isWindows: boolean;
 }): { readonly code: number | undefined } {
   const state: { code: number | undefined } = { code: undefined };
   for (const [name, code] of Object.entries(SIGNALS) as [keyof typeof SIGNALS, number][]) {
-    if (options.isWindows && name !== "SIGINT") continue;
+    if (host.platform === "windows" && name !== "SIGINT") continue;
     Deno.addSignalListener(name, () => {
-      if (state.code !== undefined) return options.onFurtherSignal(code);
-      state.code = code;
-      options.onSignal();
+      if (state.code === undefined) {
+        state.code = code;
+        onSignal();
+      } else if (dialect.furtherSignals === "exit") {
+        host.processes?.killAll();
+        Deno.exit(code);
+      }
     });
   }
   return state;

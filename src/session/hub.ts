@@ -66,7 +66,8 @@ export class Hub {
       close: () => this.#end("input"),
       abort: () => this.#end("input"),
     }, { highWaterMark: 1 });
-    this.#emit(this.#session, { type: "session_open" });
+    const { workspace, model } = options.settings;
+    this.#emit(this.#session, { type: "session_open", workspace, model: model.id });
   }
 
   /** Resolves when the last record is in the queue and everything is saved. Never rejects. */
@@ -203,7 +204,7 @@ export class Hub {
   /** Finishes or stops what runs, saves, tells the last event. The first cause counts, but a harder one stops what an end of input lets finish. */
   async #end(cause: EndCause): Promise<void> {
     const hard = cause !== "input" || this.#settings.policy.endOfInput === "interrupt";
-    if (hard) this.#stopTurn(cause);
+    if (hard) this.#stopTurn();
     if (this.#endCause !== undefined) {
       if (cause === "signal") this.#endCause = cause;
       return;
@@ -226,13 +227,14 @@ export class Hub {
     while (this.#settings.policy.settleAfterBatch && this.#batchDone !== undefined) {
       await this.#batchDone.catch(() => {});
     }
-    this.#emit(session, { type: "session_close", jobsStopped, success });
+    const end = { cause: this.#endCause, success };
+    this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
     this.#stopInput(new Error("the session is over"));
-    this.#ended.resolve({ cause: this.#endCause, success });
+    this.#ended.resolve(end);
   }
 
-  #stopTurn(cause: EndCause): void {
+  #stopTurn(): void {
     this.#hardEnd.abort(new Error("the client is gone or does not wait"));
     this.#session.clearQueues();
     if (this.#session.busy) this.#session.abort();

@@ -20,7 +20,20 @@ function withPrograms(place: TemporaryPlace, programs: readonly string[]): Tempo
     throw new TypeError("nothing is started here");
   };
   const environment = () => ({});
-  return { ...place, host: { ...place.host, processes: { find, shell, start, environment } } };
+  return {
+    ...place,
+    host: {
+      ...place.host,
+      processes: {
+        find,
+        shell,
+        start,
+        environment,
+        isRunning: () => false,
+        killAll: () => {},
+      },
+    },
+  };
 }
 
 async function run(

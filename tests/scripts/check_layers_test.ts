@@ -20,7 +20,7 @@ Deno.test("findLayerViolations() accepts what the rules allow", () => {
     ["src/deno/a.ts", 'import { spawn } from "node:child_process"; Deno.exit();'],
     ["src/cli/a.ts", 'import "../config.ts"; const m = await import("../models/openai.ts");'],
     ["src/models/openai.ts", 'import OpenAI from "openai"; import "zod/mini";'],
-    ["src/config.ts", 'import { parse } from "@std/jsonc";'],
+    ["src/config/config.ts", 'import { parse } from "@std/jsonc";'],
     ["src/agent/a.ts", 'const x = Array.from("../session/a.ts"), y = z.import("../session/a.ts");'],
     ["src/agent/a.ts", "const x = own.Deno, y = own?.Deno, runsInDeno = 1;"],
     ["src/session/a.ts", "if (policy.clears) {}; if (dialect === undefined) {}"],
@@ -95,7 +95,7 @@ Deno.test("findLayerViolations() names file, line and rule", () => {
     ],
     ["src/agent/a.ts", 'import "openai";', "only src/models/openai.ts may import openai"],
     ["src/agent/a.ts", 'import "openai/x";', "only src/models/openai.ts may import openai"],
-    ["src/agent/a.ts", 'import "@std/jsonc";', "only src/config.ts may import @std/jsonc"],
+    ["src/agent/a.ts", 'import "@std/jsonc";', "only src/config/config.ts may import @std/jsonc"],
     ["src/agent/a.ts", 'import "@std/testing/time";', "only tests may import @std/testing"],
     ...[
       'if (dialect === "pi") {}',

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Host } from "../../src/host.ts";
-import { createMemoryHost, type MemoryHostOptions } from "../../src/memory_host.ts";
+import { createMemoryHost, type MemoryHostOptions } from "../../src/memory/memory_host.ts";
 import {
   attachFile,
   CUT_FILE_MENTIONS,

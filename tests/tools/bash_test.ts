@@ -237,6 +237,8 @@ Deno.test("bash keeps secrets from commands", async () => {
         start: processes.start.bind(processes),
         find: processes.find.bind(processes),
         environment: () => environment,
+        isRunning: processes.isRunning.bind(processes),
+        killAll: processes.killAll.bind(processes),
       },
     };
     const outcome = await bashTool.run({ command: 'echo "$A_KEY|$B_KEY|$NAMED|$C"' }, {

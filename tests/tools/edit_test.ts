@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { JsonObject } from "../../src/agent/message.ts";
 import type { Host } from "../../src/host.ts";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { editTool, planEdit } from "../../src/tools/edit.ts";
 import {
   createMemoryContext,

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/agent/message.ts";
 import type { ToolContext } from "../../src/agent/tool.ts";
 import { createDenoHost } from "../../src/deno/deno_host.ts";
 import type { Host } from "../../src/host.ts";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { type GrepArguments, grepTool } from "../../src/tools/grep.ts";
 import { parseSearchPattern } from "../../src/tools/search_pattern.ts";
 import { outcomeText, withToolBench } from "./tool_bench.ts";
@@ -143,6 +143,8 @@ Deno.test("grep finds the same with ripgrep and without", async () => {
         shell: processes.shell,
         environment: () => processes.environment(),
         find: (program) => processes.find(program),
+        isRunning: (pid) => processes.isRunning(pid),
+        killAll: () => processes.killAll(),
         start(options) {
           asked++;
           return processes.start(options);

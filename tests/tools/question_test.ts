@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { JsonObject } from "../../src/agent/message.ts";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { questionTool } from "../../src/tools/question.ts";
 import { createMemoryContext, createToolContext, runTool, successText } from "./_tool_context.ts";
 

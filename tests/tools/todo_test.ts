@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { todoTool } from "../../src/tools/todo.ts";
 import { createMemoryContext, createToolContext, runTool } from "./_tool_context.ts";
 

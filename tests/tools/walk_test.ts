@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { HostError } from "../../src/errors.ts";
 import type { Host } from "../../src/host.ts";
-import { createMemoryHost } from "../../src/memory_host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { walk } from "../../src/tools/walk.ts";
 import { withToolBench } from "./tool_bench.ts";
 
