@@ -17,7 +17,9 @@ export const CIRCLE: Dialect = {
     write_todos: "todo",
   },
   describeStartError: (error) => ({ text: `✖ ${error.message}`, exitCode: error.exitCode }),
+  furtherSignals: "exit",
   exitCode: (end) => end.signalCode ?? 0,
   decode: decodeCircle,
   createEncoder: createCircleEncoder,
+  loadOneShot: async () => (await import("./one_shot.ts")).CIRCLE_ONE_SHOT,
 };
