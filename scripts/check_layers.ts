@@ -27,6 +27,8 @@ const allowed: Record<string, string[]> = {
     "src/session/event.ts",
     "src/session/policy.ts",
     "src/session/attachments.ts",
+    // The session format is what one of the wire languages speaks.
+    "src/session/stored_usage.ts",
     "agent",
     "wire",
     "host",

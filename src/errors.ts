@@ -10,7 +10,10 @@ export type RequestErrorCode =
   | "busy"
   | "idle"
   | "behavior_required"
+  | "behavior_unknown"
   | "shutting_down"
+  | "compacting"
+  | "no_model"
   | "invalid"
   | "unavailable"
   | "failed";
@@ -52,7 +55,7 @@ export type StartErrorFacts =
   | { readonly about: "unknown_session"; readonly id: string }
   | { readonly about: "session_in_use"; readonly id: string; readonly pid: number | undefined }
   | { readonly about: "session_id" }
-  | { readonly about: "key"; readonly variable: string };
+  | { readonly about: "key"; readonly provider: string; readonly variable: string };
 
 export type StartErrorKind =
   | "usage"

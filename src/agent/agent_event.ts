@@ -11,6 +11,7 @@ import type {
   UserMessage,
 } from "./message.ts";
 import type { ModelEvent } from "./model.ts";
+import type { ToolSnapshot } from "./tool.ts";
 
 /** Where a user message came from. */
 export type MessageOrigin = "prompt" | "steer" | "follow_up" | "notice";
@@ -22,10 +23,20 @@ export type NotRunCause =
   | "asks"
   | "always_asks"
   | "refused"
-  | "interrupted";
+  | "interrupted"
+  /** The reply was cut off by its length limit. */
+  | "cut_off";
 
 export type AgentEvent =
-  | { readonly type: "step_start"; readonly step: number; readonly model: string }
+  | {
+    readonly type: "step_start";
+    readonly step: number;
+    readonly model: string;
+    readonly provider: string;
+    /** `chat`, `responses` or `demo`. */
+    readonly api: string;
+    readonly thinkingLevel: string | undefined;
+  }
   /** The reply of this step has begun; pieces follow. `id` is what the message will be stored under. */
   | { readonly type: "reply_start"; readonly id: string }
   | ModelEvent
@@ -43,7 +54,7 @@ export type AgentEvent =
     readonly message: AssistantMessage;
     readonly again: boolean;
   }
-  /** A request failed before its first piece and is made again after a pause. */
+  /** A failed request is made again after a pause. */
   | {
     readonly type: "retry";
     readonly attempt: number;
@@ -52,6 +63,8 @@ export type AgentEvent =
     readonly error: string;
     readonly kind: string;
   }
+  /** A reply that was given up is no longer part of what the model is sent; `entry` is the stored note of it. */
+  | { readonly type: "reply_omitted"; readonly id: string; readonly entry: JsonObject }
   /** A call is taken up, before anything else happens for it. In a parallel group all come first. */
   | { readonly type: "call_start"; readonly call: ToolCall }
   /** A call that would have had to ask and is not run; its `call_end` follows. */
@@ -67,6 +80,16 @@ export type AgentEvent =
     readonly callId: string;
     readonly name: string;
     readonly delta: string;
+  }
+  /** What a running call has produced so far, for clients that are shown whole states. */
+  | { readonly type: "tool_snapshot"; readonly call: ToolCall; readonly snapshot: ToolSnapshot }
+  /** A call has ended, in the order in which calls end; its `call_end` follows, in call order. */
+  | {
+    readonly type: "call_done";
+    readonly call: ToolCall;
+    readonly message: ToolResultMessage;
+    /** Whether the tool ran. */
+    readonly ran: boolean;
   }
   /** The result of a call, stored. `begun` is false for calls that an abort kept from being taken up. */
   | {

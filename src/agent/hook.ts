@@ -3,6 +3,7 @@
  * knows none of them.
  */
 
+import type { ModelError } from "../errors.ts";
 import type { NotRunCause } from "./agent_event.ts";
 import type { JsonObject, ToolCall, ToolResultMessage } from "./message.ts";
 import type { TurnResult } from "./run_turn.ts";
@@ -19,6 +20,15 @@ export type CallDecision =
     /** Given when the call would have had to ask: what clients are told. */
     readonly reason?: string;
   };
+
+/** Another try. */
+export interface RetryPlan {
+  readonly delayMs: number;
+  /** The most tries. */
+  readonly limit: number;
+  /** Aborted when the client wants no more of it. */
+  readonly signal: AbortSignal;
+}
 
 export interface TurnHooks {
   /**
@@ -42,6 +52,10 @@ export interface TurnHooks {
   ): Promise<CallDecision>;
   /** Sees each result before it is stored, and may replace it. */
   afterCall(call: ToolCall, result: ToolResultMessage): Promise<ToolResultMessage>;
+  /** Whether `makeRoom` has anything to take out; without this hook it is simply tried. */
+  mayMakeRoom?(): boolean;
+  /** Whether a request that failed is made again, and when. Asked where failures are told; `attempt` counts from 1. */
+  planRetry?(error: ModelError, attempt: number): RetryPlan | undefined;
   /** The endpoint said that the conversation is too long. Returns whether something was taken out, so that another request makes sense. */
   makeRoom(signal: AbortSignal): Promise<boolean>;
 }

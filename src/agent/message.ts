@@ -86,6 +86,10 @@ export interface UserMessage {
   readonly display?: string;
   /** Made by Weir, not by a person. */
   readonly internal?: "job_notice";
+  /** The message as the session format has it, where it has a role of its own there; `content` is what the model reads. */
+  readonly foreign?: JsonObject;
+  /** Not sent to the model. */
+  readonly isPrivate?: boolean;
 }
 
 export type StopReason = "stop" | "length" | "toolUse" | "error" | "aborted";

@@ -65,7 +65,14 @@ export interface ModelInfo {
   readonly reasoning: boolean | undefined;
   readonly input: readonly ("text" | "image")[];
   readonly price: Price | undefined;
+  /** Levels of thinking that it has beside the usual ones. */
+  readonly thinkingLevels?: readonly ThinkingLevel[] | undefined;
 }
+
+/** What keeps a model from being asked: none is chosen, or its key is not known. */
+export type ModelLack =
+  | { readonly kind: "model" }
+  | { readonly kind: "key"; readonly provider: string; readonly variable: string };
 
 export interface Model {
   /** Name of the provider in the configuration. */
@@ -74,6 +81,10 @@ export interface Model {
   readonly id: string;
   readonly api: "chat" | "responses" | "demo";
   readonly info: ModelInfo;
+  /** Where it is asked; absent for one that needs no network. */
+  readonly baseUrl?: string;
+  /** Given by what stands in for a model that cannot be asked. */
+  readonly lack?: ModelLack;
   /**
    * Asks for one reply and gives its pieces to `sink`. Throws `ModelError` when the endpoint fails, and `signal.reason` when aborted,
    * in both cases with nothing left running. Never retries.

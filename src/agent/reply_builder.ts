@@ -10,6 +10,8 @@ type Block = TextBlock | ThinkingBlock | ToolCall;
 
 export class ReplyBuilder {
   readonly #blocks: (Block | undefined)[] = [];
+  /** Indexes of texts that have begun and not ended. */
+  readonly #open = new Set<number>();
   /** Whether anything has come that a client could have seen. */
   begun = false;
 
@@ -18,9 +20,11 @@ export class ReplyBuilder {
     this.begun = true;
     switch (event.type) {
       case "text_start":
+        this.#open.add(event.index);
         this.#blocks[event.index] = { type: "text", text: "" };
         break;
       case "thinking_start":
+        this.#open.add(event.index);
         this.#blocks[event.index] = { type: "thinking", thinking: "" };
         break;
       case "text_delta": {
@@ -38,10 +42,25 @@ export class ReplyBuilder {
         break;
       case "text_end":
       case "thinking_end":
+        this.#open.delete(event.index);
+        break;
       case "tool_input_start":
       case "tool_input_delta":
         break;
     }
+  }
+
+  /** The ends that texts still lack, for a reply that is given up. */
+  missingEnds(): ModelEvent[] {
+    const ends: ModelEvent[] = [];
+    for (const index of this.#open) {
+      const block = this.#blocks[index];
+      if (block?.type === "text") ends.push({ type: "text_end", index, text: block.text });
+      if (block?.type === "thinking") {
+        ends.push({ type: "thinking_end", index, text: block.thinking });
+      }
+    }
+    return ends;
   }
 
   /** The blocks of a reply that came to its end. */

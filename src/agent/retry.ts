@@ -17,6 +17,11 @@ const LONGEST_DELAY_MS = 30_000;
 /** An endpoint that asks for more than this is not waited for: a person would rather see the error. */
 const LONGEST_ASKED_DELAY_MS = 600_000;
 
+/** Whether a failure of this kind may pass by itself. */
+export function mayPass(error: ModelError): boolean {
+  return LIMITS[error.kind] !== undefined;
+}
+
 /** How often a request that failed like this is made again. */
 export function retryLimit(error: ModelError): number {
   if (error.retryAfterMs !== undefined && error.retryAfterMs > LONGEST_ASKED_DELAY_MS) return 0;

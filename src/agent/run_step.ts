@@ -13,6 +13,8 @@ import { pause, retryDelayMs, retryLimit } from "./retry.ts";
 export interface StepOptions {
   readonly model: Model;
   readonly request: ModelRequest;
+  /** Whether a request that fails before its first piece is made again here. */
+  readonly retries?: boolean;
   /** The id that the reply will be stored under. */
   readonly replyId: string;
   readonly signal: AbortSignal;
@@ -28,14 +30,14 @@ export type StepResult =
     readonly reportedModel: string | undefined;
   }
   | { readonly kind: "broken"; readonly message: AssistantMessage; readonly error: ModelError }
-  | { readonly kind: "failed"; readonly error: ModelError }
+  | { readonly kind: "failed"; readonly message: AssistantMessage; readonly error: ModelError }
   | { readonly kind: "aborted"; readonly message: AssistantMessage };
 
 /** Makes the request until it answers, breaks off or fails for good. Throws only what is a fault of ours. */
 export async function runStep(options: StepOptions): Promise<StepResult> {
   for (let attempt = 1;; attempt++) {
     const result = await tryOnce(options);
-    if (result.kind !== "failed") return result;
+    if (result.kind !== "failed" || options.retries === false) return result;
     const limit = retryLimit(result.error);
     if (attempt > limit) return result;
     const { message, kind } = result.error;
@@ -71,15 +73,15 @@ async function tryOnce(options: StepOptions): Promise<StepResult> {
     return { kind: "complete", message, reportedModel: end.model };
   } catch (error) {
     if (signal.aborted) {
+      for (const end of reply.missingEnds()) options.emit(end);
       return { kind: "aborted", message: createReply(options, reply, { stopReason: "aborted" }) };
     }
     if (!(error instanceof ModelError)) throw error;
-    if (!reply.begun) return { kind: "failed", error };
     const message = createReply(options, reply, {
       stopReason: "error",
       errorMessage: error.message,
     });
-    return { kind: "broken", message, error };
+    return { kind: reply.begun ? "broken" : "failed", message, error };
   }
 }
 

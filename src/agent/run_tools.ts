@@ -3,20 +3,44 @@
  * approval rule and no wire.
  */
 
-import { errorText } from "../errors.ts";
+import { errorText, type ModelError } from "../errors.ts";
 import type { AgentEvent, NotRunCause } from "./agent_event.ts";
 import type { Conversation } from "./conversation.ts";
 import type { CallDecision, TurnHooks } from "./hook.ts";
 import type { ToolCall, ToolResultMessage } from "./message.ts";
-import { errorOutcome, type Tool, type ToolContext, type ToolOutcome } from "./tool.ts";
+import {
+  errorOutcome,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+  type ToolSnapshot,
+} from "./tool.ts";
 
 /** The texts of results that the loop makes itself; dialects differ in them. */
 export interface TurnTexts {
   unknownTool(name: string): string;
-  badArguments(name: string, problem: string): string;
+  /** `isJson`: the arguments could be read, but are not what the tool takes. */
+  badArguments(name: string, problem: string, arguments_: { isJson: boolean }): string;
   /** `partial` is what the call had produced; `begun` is false for calls that were never taken up. */
   interrupted(call: { begun: boolean; durationMs: number; partial: string }): string;
+  /** Error text of a reply that was given up because the turn was stopped; without it there is none. */
+  readonly abortedReply?: string;
+  /** Error text of a reply whose request failed; without it the error's own. */
+  failedReply?(error: ModelError): string;
+  /** Result of calls of a reply that was cut off by its length limit; without it they run. */
+  readonly cutOffCall?: string;
 }
+
+/** Turns what a call writes into snapshots of what it has produced. Disposed when the call has ended. */
+export interface OutputWatcher extends Disposable {
+  /** A returned promise asks to wait before more is produced. */
+  add(delta: string): Promise<void> | undefined;
+}
+
+/** Makes the watcher of a call; `tell` gets each snapshot. */
+export type WatchOutput = (
+  tell: (snapshot: ToolSnapshot) => Promise<void> | undefined,
+) => OutputWatcher;
 
 export interface ToolRunOptions {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -24,6 +48,12 @@ export interface ToolRunOptions {
   readonly hooks: TurnHooks;
   readonly texts: TurnTexts;
   readonly exitCodeIsError: boolean;
+  /** Whether all calls of a reply are announced before the first one runs, or each when it is taken up. */
+  readonly announceCalls: "first" | "each";
+  /** Why no call may run; each gets this text as its error. */
+  readonly refusal?: string | undefined;
+  /** Clients are told snapshots of output instead of its pieces. */
+  readonly watchOutput?: WatchOutput | undefined;
   readonly signal: AbortSignal;
   /** The context of a call, but for what belongs to the call itself. */
   readonly context: Omit<ToolContext, "callId" | "signal" | "onOutput">;
@@ -32,27 +62,60 @@ export interface ToolRunOptions {
 
 /** Carries out the calls; every one has a stored result and a `call_end` when it resolves. Never throws for a tool's failure. */
 export async function runTools(calls: readonly ToolCall[], options: ToolRunOptions): Promise<void> {
-  for (const group of splitGroups(calls, options)) {
-    if (options.signal.aborted) {
-      for (const planned of group) await finishCall(planned, notBegun(), options);
+  const groups = splitGroups(calls, options);
+  const finished = new Map<PlannedCall, FinishedCall>();
+  if (options.announceCalls === "first") {
+    for (const planned of groups.flat()) {
+      await options.emit({ type: "call_start", call: planned.call });
+      const hopeless = decideAtOnce(planned, options);
+      if (hopeless === undefined) continue;
+      finished.set(planned, await endCall(planned, notRun(hopeless), options));
+    }
+  }
+  const kept: (() => Promise<void>)[] = [];
+  for (const group of groups) {
+    const runs = group.map((planned) => ({ planned, done: finished.get(planned) }));
+    await runGroup(runs, options, (keep) => kept.push(keep));
+  }
+  for (const keep of kept) await keep();
+}
+
+/** Runs calls side by side. With all calls announced first, their results are kept only when every call of the reply has ended. */
+async function runGroup(
+  group: readonly { planned: PlannedCall; done: FinishedCall | undefined }[],
+  options: ToolRunOptions,
+  later: (keep: () => Promise<void>) => void,
+): Promise<void> {
+  const keepLater = options.announceCalls === "first";
+  const keep = async (planned: PlannedCall, ended: FinishedCall) => {
+    if (keepLater) later(() => keepCall(planned, ended, options));
+    else await keepCall(planned, ended, options);
+  };
+  if (options.signal.aborted) {
+    for (const { planned, done } of group) {
+      await keep(planned, done ?? await endCall(planned, notBegun(), options));
+    }
+    return;
+  }
+  const startedAt: number[] = [];
+  for (const { planned: { call } } of group) {
+    startedAt.push(Date.now());
+    if (!keepLater) await options.emit({ type: "call_start", call });
+  }
+  const running: Promise<FinishedCall>[] = [];
+  for (const [i, { planned, done }] of group.entries()) {
+    if (done !== undefined) {
+      running.push(Promise.resolve(done));
       continue;
     }
-    const startedAt: number[] = [];
-    for (const { call } of group) {
-      startedAt.push(Date.now());
-      await options.emit({ type: "call_start", call });
-    }
-    const running: Promise<CallEnd>[] = [];
-    for (const [i, planned] of group.entries()) {
-      const decision = await decide(planned, options);
-      const how = { decision, inGroup: group.length > 1, startedAt: startedAt[i]! };
-      // The failure of one call must not surface as an unhandled rejection while an earlier one is awaited.
-      const end = startCall(planned, how, options);
-      end.catch(() => {});
-      running.push(end);
-    }
-    for (const [i, end] of running.entries()) await finishCall(group[i]!, await end, options);
+    const decision = await decide(planned, options);
+    const how = { decision, inGroup: group.length > 1, startedAt: startedAt[i]! };
+    // The failure of one call must not surface as an unhandled rejection while an earlier one is awaited.
+    const end = startCall(planned, how, options).then((ended) => endCall(planned, ended, options));
+    end.catch(() => {});
+    running.push(end);
   }
+  for (const [i, end] of running.entries()) await keep(group[i]!.planned, await end);
 }
 
 /** A call with the tool that it names and its arguments as far as they are good. */
@@ -70,7 +133,14 @@ interface CallEnd {
   readonly outcome: ToolOutcome;
   readonly cause: NotRunCause | undefined;
   readonly begun: boolean;
+  /** Whether the tool ran. */
+  readonly ran: boolean;
   readonly startedAt: number;
+}
+
+/** A call with its result, which is not stored yet. */
+interface FinishedCall extends CallEnd {
+  readonly message: ToolResultMessage;
 }
 
 function splitGroups(calls: readonly ToolCall[], options: ToolRunOptions): PlannedCall[][] {
@@ -95,17 +165,30 @@ function planCall(call: ToolCall, options: ToolRunOptions): PlannedCall {
   return { call, tool, parsed: tool.parse(call.arguments) };
 }
 
-async function decide(planned: PlannedCall, options: ToolRunOptions): Promise<CallDecision> {
+/** What keeps a call from running whatever anybody says about it. */
+function decideAtOnce(planned: PlannedCall, options: ToolRunOptions): Refusal | undefined {
   const { call, tool, parsed } = planned;
+  if (options.refusal !== undefined) {
+    return { run: false, cause: "cut_off", text: options.refusal };
+  }
   if (tool === undefined) {
     return { run: false, cause: "unknown_tool", text: options.texts.unknownTool(call.name) };
   }
-  if (!parsed.ok) {
-    const text = options.texts.badArguments(call.name, parsed.problem);
-    return { run: false, cause: "bad_arguments", text };
-  }
+  if (parsed.ok) return undefined;
+  const text = options.texts.badArguments(call.name, parsed.problem, {
+    isJson: call.argumentsError === undefined,
+  });
+  return { run: false, cause: "bad_arguments", text };
+}
+
+type Refusal = CallDecision & { run: false };
+
+async function decide(planned: PlannedCall, options: ToolRunOptions): Promise<CallDecision> {
+  const { call, tool } = planned;
+  const refusal = decideAtOnce(planned, options);
+  if (refusal !== undefined) return refusal;
   try {
-    const decision = await options.hooks.beforeCall(call, tool, call.arguments, options.signal);
+    const decision = await options.hooks.beforeCall(call, tool!, call.arguments, options.signal);
     if (!decision.run && decision.reason !== undefined) {
       await options.emit({ type: "call_not_run", call, reason: decision.reason });
     }
@@ -124,17 +207,18 @@ async function startCall(
   const { call, tool, parsed } = planned;
   const { signal } = options;
   const { startedAt } = how;
-  if (!how.decision.run) {
-    const { cause, text } = how.decision;
-    return { outcome: errorOutcome(text), cause, begun: true, startedAt };
-  }
+  if (!how.decision.run) return { ...notRun(how.decision), startedAt };
   options.emit({ type: "tool_start", call, args: call.arguments });
   let afterAbort = 0;
+  using watcher = options.watchOutput?.((snapshot) =>
+    options.emit({ type: "tool_snapshot", call, snapshot })
+  );
   const context: ToolContext = {
     ...options.context,
     callId: call.id,
     signal,
     onOutput: (delta) => {
+      if (watcher !== undefined) return watcher.add(delta);
       if (how.inGroup) return undefined;
       // After an abort nobody is waited for, so a command that floods its output must not fill the memory until it is gone.
       if (signal.aborted && (afterAbort += delta.length) > MAX_OUTPUT_AFTER_ABORT) return undefined;
@@ -144,10 +228,10 @@ async function startCall(
   const outcome = await runTool(tool!, parsed.ok ? parsed.value : undefined, context);
   // A call that came to its end in spite of the abort has a true result: what it did is done.
   if (outcome !== "interrupted" && outcome.details?.interrupted !== true) {
-    return { outcome, cause: undefined, begun: true, startedAt };
+    return { outcome, cause: undefined, begun: true, ran: true, startedAt };
   }
   const produced = outcome === "interrupted" ? errorOutcome("") : outcome;
-  return { outcome: produced, cause: "interrupted", begun: true, startedAt };
+  return { outcome: produced, cause: "interrupted", begun: true, ran: true, startedAt };
 }
 
 /** Characters of a call's output that are still told when it is being stopped. */
@@ -193,18 +277,25 @@ function waitForAbort(
 }
 
 function notBegun(): CallEnd {
-  return { outcome: errorOutcome(""), cause: "interrupted", begun: false, startedAt: Date.now() };
+  const outcome = errorOutcome("");
+  return { outcome, cause: "interrupted", begun: false, ran: false, startedAt: Date.now() };
+}
+
+function notRun({ cause, text }: Refusal): CallEnd {
+  const outcome = errorOutcome(text);
+  return { outcome, cause, begun: true, ran: false, startedAt: Date.now() };
 }
 
 function textOfOutcome(outcome: ToolOutcome): string {
   return outcome.content.map((block) => block.type === "text" ? block.text : "").join("");
 }
 
-async function finishCall(
+/** Makes the result of a call and tells that the call is over. */
+async function endCall(
   planned: PlannedCall,
   end: CallEnd,
   options: ToolRunOptions,
-): Promise<void> {
+): Promise<FinishedCall> {
   const { call } = planned;
   const durationMs = Math.max(1, Date.now() - end.startedAt);
   const outcome = end.cause === "interrupted"
@@ -230,6 +321,15 @@ async function finishCall(
     ...(end.cause === "bad_arguments" || end.cause === "unknown_tool" ? { recoverable: true } : {}),
   };
   message = await options.hooks.afterCall(call, message);
+  await options.emit({ type: "call_done", call, message, ran: end.ran });
+  return { ...end, message };
+}
+
+async function keepCall(
+  { call }: PlannedCall,
+  { message, begun, cause }: FinishedCall,
+  options: ToolRunOptions,
+): Promise<void> {
   const id = options.conversation.append(message);
-  await options.emit({ type: "call_end", id, call, message, begun: end.begun, cause: end.cause });
+  await options.emit({ type: "call_end", id, call, message, begun, cause });
 }

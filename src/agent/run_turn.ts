@@ -6,11 +6,12 @@
 import type { ModelError } from "../errors.ts";
 import type { AgentEvent } from "./agent_event.ts";
 import type { Conversation } from "./conversation.ts";
-import type { TurnHooks } from "./hook.ts";
+import type { RetryPlan, TurnHooks } from "./hook.ts";
 import { type AssistantMessage, isPartial, textOf, toolCallsOf, type Usage } from "./message.ts";
 import type { Model, ThinkingLevel } from "./model.ts";
-import { runStep } from "./run_step.ts";
-import { runTools, type TurnTexts } from "./run_tools.ts";
+import { pause } from "./retry.ts";
+import { runStep, type StepResult } from "./run_step.ts";
+import { runTools, type TurnTexts, type WatchOutput } from "./run_tools.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";
 
@@ -28,7 +29,12 @@ export interface TurnOptions {
   readonly hooks: TurnHooks;
   readonly texts: TurnTexts;
   readonly exitCodeIsError: boolean;
-  readonly emptyAnswer: "fail" | "ask_again";
+  /** `each` when absent. */
+  readonly announceCalls?: "first" | "each" | undefined;
+  readonly watchOutput?: WatchOutput | undefined;
+  /** Failed requests are made again without a word, or each is stored and told and the owner plans another one. `hidden` when absent. */
+  readonly failures?: "hidden" | "told" | undefined;
+  readonly emptyAnswer: "fail" | "ask_again" | "accept";
   readonly lengthCut: "answer" | "go_on";
   readonly toolContext: Omit<ToolContext, "callId" | "signal" | "onOutput">;
   readonly signal: AbortSignal;
@@ -65,11 +71,16 @@ class TurnRun {
   readonly #startedAt = Date.now();
   #usage = NO_USAGE;
   #step = -1;
+  #setting: TurnSetting | undefined;
   #repeatedAfterBreak = false;
   #madeRoom = false;
   #emptyAnswers = 0;
   #lengthCuts = 0;
   #reminder: string | undefined;
+  /** Failed requests in a row. */
+  #failures = 0;
+  /** Whether clients that are told everything still wait for a reply of this turn. */
+  #owesReply = true;
 
   constructor(options: TurnOptions) {
     this.#options = options;
@@ -83,17 +94,21 @@ class TurnRun {
         await hooks.beforeRequest({ afterAnswer, signal });
         signal.throwIfAborted();
         const next = await this.#runStep();
+        this.#owesReply = next.kind !== "end";
         if (next.kind === "end") return this.#end(next.result);
         afterAnswer = next.kind === "answered";
         if (next.kind !== "answered") continue;
+        this.#owesReply = false;
         await hooks.beforeEnd();
         signal.throwIfAborted();
         const result = this.#end(next.result);
         if (!hooks.goesOn(result)) return result;
+        this.#owesReply = true;
       }
     } catch (error) {
-      if (signal.aborted) return this.#end({ outcome: "aborted" });
-      throw error;
+      if (!signal.aborted) throw error;
+      if (this.#owesReply) await this.#tellEmptyReply();
+      return this.#end({ outcome: "aborted" });
     }
   }
 
@@ -107,9 +122,13 @@ class TurnRun {
     const step = ++this.#step;
     const startedAt = Date.now();
     const replyId = conversation.reserveId();
-    await emit({ type: "step_start", step, model: setting.model.id });
+    const { id: model, provider, api } = setting.model;
+    const { thinkingLevel } = setting;
+    this.#setting = setting;
+    await emit({ type: "step_start", step, model, provider, api, thinkingLevel });
     const result = await runStep({
       model: setting.model,
+      retries: this.#options.failures !== "told",
       replyId,
       signal,
       emit,
@@ -121,13 +140,17 @@ class TurnRun {
           description,
           parameters,
         })),
-        thinkingLevel: setting.thinkingLevel,
+        thinkingLevel,
         sessionId: this.#options.sessionId,
       },
     });
+    if (this.#options.failures === "told" && result.kind !== "complete") {
+      return await this.#onToldFailure(replyId, result);
+    }
     if (result.kind === "failed") return await this.#onFailure(result.error);
     if (result.kind !== "complete") return await this.#onBroken(replyId, result);
     this.#repeatedAfterBreak = false;
+    this.#failures = 0;
     const { message, reportedModel } = result;
     this.#usage = addUsage(this.#usage, message.usage);
     conversation.append(message, { id: replyId });
@@ -140,11 +163,16 @@ class TurnRun {
         hooks: this.#options.hooks,
         texts: this.#options.texts,
         exitCodeIsError: this.#options.exitCodeIsError,
+        announceCalls: this.#options.announceCalls ?? "each",
+        watchOutput: this.#options.watchOutput,
+        refusal: message.stopReason === "length" ? this.#options.texts.cutOffCall : undefined,
         signal,
         context: this.#options.toolContext,
         emit,
       });
-      if (signal.aborted) return { kind: "end", result: { outcome: "aborted" } };
+      if (signal.aborted && this.#options.failures !== "told") {
+        return { kind: "end", result: { outcome: "aborted" } };
+      }
     }
     await emit({
       type: "step_end",
@@ -153,6 +181,10 @@ class TurnRun {
       reportedModel,
       durationMs: Math.max(1, Date.now() - startedAt),
     });
+    if (calls.length > 0 && signal.aborted) {
+      await this.#tellEmptyReply();
+      return { kind: "end", result: { outcome: "aborted" } };
+    }
     if (calls.length > 0) {
       this.#emptyAnswers = 0;
       this.#lengthCuts = 0;
@@ -189,7 +221,7 @@ class TurnRun {
       return { kind: "end", result };
     }
     this.#lengthCuts = 0;
-    if (answer.trim() !== "") {
+    if (answer.trim() !== "" || emptyAnswer === "accept") {
       this.#emptyAnswers = 0;
       return { kind: "answered", result };
     }
@@ -218,6 +250,87 @@ class TurnRun {
     }
     this.#options.signal.throwIfAborted();
     return { kind: "end", result: { outcome: "failed", error: error.message } };
+  }
+
+  /** Stores and tells a reply that came to nothing, and makes the request again when the owner has a plan for that. */
+  async #onToldFailure(
+    id: string,
+    result: Exclude<StepResult, { kind: "complete" }>,
+  ): Promise<NextStep> {
+    const { hooks, texts, signal } = this.#options;
+    if (result.kind === "aborted") {
+      await this.#tellBrokenReply(id, result.message, { again: false });
+      return { kind: "end", result: { outcome: "aborted" } };
+    }
+    const error = texts.failedReply?.(result.error) ?? result.error.message;
+    const message = { ...result.message, errorMessage: error };
+    const failed = { kind: "end", result: { outcome: "failed", error } } as const;
+    if (result.error.kind === "overflow") {
+      const again = !this.#madeRoom && (hooks.mayMakeRoom?.() ?? true);
+      this.#madeRoom = true;
+      await this.#tellBrokenReply(id, message, { again });
+      return again && await hooks.makeRoom(signal) ? { kind: "next" } : failed;
+    }
+    const attempt = ++this.#failures;
+    const plan = hooks.planRetry?.(result.error, attempt);
+    await this.#tellBrokenReply(id, message, { again: plan !== undefined });
+    if (plan === undefined) return failed;
+    return await this.#waitForRetry(id, { plan, attempt, error, kind: result.error.kind });
+  }
+
+  async #waitForRetry(
+    id: string,
+    { plan, attempt, error, kind }: {
+      plan: RetryPlan;
+      attempt: number;
+      error: string;
+      kind: string;
+    },
+  ): Promise<NextStep> {
+    const { conversation, emit, signal } = this.#options;
+    const { delayMs, limit } = plan;
+    await emit({ type: "retry", attempt, limit, delayMs, error, kind });
+    if (conversation.omit !== undefined) {
+      await emit({ type: "reply_omitted", id, entry: conversation.omit(id) });
+    }
+    try {
+      await pause(delayMs, AbortSignal.any([signal, plan.signal]));
+      return { kind: "next" };
+    } catch {
+      if (signal.aborted) return { kind: "end", result: { outcome: "aborted" } };
+      return { kind: "end", result: { outcome: "failed", error: "Retry cancelled" } };
+    }
+  }
+
+  async #tellBrokenReply(
+    id: string,
+    message: AssistantMessage,
+    { again }: { again: boolean },
+  ): Promise<void> {
+    const { conversation, emit, texts } = this.#options;
+    const told = message.stopReason === "aborted" && texts.abortedReply !== undefined
+      ? { ...message, errorMessage: texts.abortedReply }
+      : message;
+    conversation.append(told, { id });
+    await emit({ type: "reply_broken", id, message: told, again });
+  }
+
+  /** For clients that are told everything, a turn that is stopped between two replies ends with an empty one. */
+  async #tellEmptyReply(): Promise<void> {
+    if (this.#options.failures !== "told") return;
+    this.#owesReply = false;
+    const { model, thinkingLevel } = this.#setting ?? await this.#options.setting();
+    await this.#tellBrokenReply(this.#options.conversation.reserveId(), {
+      role: "assistant",
+      content: [],
+      api: model.api,
+      provider: model.provider,
+      model: model.id,
+      requestModel: model.id,
+      stopReason: "aborted",
+      timestamp: Date.now(),
+      ...(thinkingLevel === undefined ? {} : { thinkingLevel }),
+    }, { again: false });
   }
 
   /** A reply that broke off: its text stays in the conversation, marked as cut, and the step is tried once more. */

@@ -24,9 +24,28 @@ export interface ToolContext {
   readonly allowedVariables: readonly string[];
   /** Names of environment variables that hold the providers' keys. */
   readonly secretVariables: readonly string[];
+  /** Takes the place of the usual words for how a command ended. */
+  readonly describeCommand?: (end: CommandReportEnd, output: CommandOutput) => CommandReport;
   /** Absent where nothing can run in the background. */
   readonly jobs?: ToolJobs;
 }
+
+/** What a call has produced so far. */
+export interface ToolSnapshot {
+  readonly content: readonly TextBlock[];
+  readonly details?: JsonObject;
+}
+
+/** How the result of a command reads. */
+export interface CommandReport {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+/** How a command in the foreground ended, for those who describe it. */
+export type CommandReportEnd =
+  | CommandEnd
+  | { readonly kind: "timeout"; readonly code: number; readonly timeoutMs: number };
 
 /** How a command ended. `code` is its exit code, 128 + number after a signal. */
 export type CommandEnd =

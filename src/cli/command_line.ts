@@ -116,6 +116,8 @@ export interface CommandLineRules {
   readonly requires?: readonly { option: string; needs: string; text: string }[];
   /** The level that a `--thinking` value means; throws `StartError`. */
   readThinking(value: string): ThinkingLevel;
+  /** Takes a level off the end of a `--model` value. */
+  splitModel?(value: string): { model: string; thinking: ThinkingLevel | undefined };
   /** Throws `StartError` when the value of `--session-id`, `--session` or `--fork` cannot be one. */
   checkSessionText(key: "sessionId" | "session" | "fork", value: string): void;
 }
@@ -263,11 +265,13 @@ function readRunOptions(given: GivenOptions, rules: CommandLineRules): RunOption
     const value = given.text(key);
     if (value !== undefined) rules.checkSessionText(key, value);
   }
+  const model = given.text("model")?.trim();
+  const split = model === undefined ? undefined : rules.splitModel?.(model);
   return {
-    model: given.text("model")?.trim(),
+    model: split?.model ?? model,
     provider: given.text("provider"),
     models: given.list("models"),
-    thinking: thinking === undefined ? undefined : rules.readThinking(thinking),
+    thinking: thinking === undefined ? split?.thinking : rules.readThinking(thinking),
     tools: given.list("tools"),
     excludeTools: given.list("excludeTools"),
     noTools: given.flag("noTools") ?? false,

@@ -29,6 +29,8 @@ const model = object({
   maxOutputTokens: optional(tokens),
   reasoning: optional(boolean),
   input: optional(listOf(oneOf("text", "image"))),
+  // Levels of thinking beside off, minimal, low, medium and high.
+  thinkingLevels: optional(listOf(oneOf(...THINKING_LEVELS))),
   price: optional(
     object({ input: rate, output: rate, cacheRead: optional(rate), cacheWrite: optional(rate) }),
   ),

@@ -37,6 +37,8 @@ export interface ResolveModelOptions {
   readonly baseUrl?: string | undefined;
   /** Refuse a `provider`, or `name/model` without one, when no provider has that name; otherwise the default one is taken. */
   readonly refuseUnknownProvider?: boolean;
+  /** Refuse a named model that its provider does not list, when it lists any. */
+  readonly refuseUnknownModel?: boolean;
   readonly host: Host;
 }
 
@@ -50,7 +52,14 @@ export function resolveModel(config: Config, options: ResolveModelOptions): Mode
   const text = options.model?.trim() || undefined;
   if (isDemo(text) || text === undefined && isDemo(config.model)) return DEMO_CHOICE;
   const providers = listProviders(config, options.host);
-  const describe = (name: ModelName) => describeChoice(name, { config, providers, options });
+  const describe = (name: ModelName) => {
+    const listed = Object.keys(providers[name.provider]?.models ?? {});
+    const isNamed = text !== undefined && options.refuseUnknownModel === true;
+    if (isNamed && listed.length > 0 && !listed.includes(name.id)) {
+      throw new StartError("configuration", `unknown model: ${name.provider}/${name.id}`);
+    }
+    return describeChoice(name, { config, providers, options });
+  };
   const named = splitName(text, providers);
   if (named) return describe(named);
   const fallback = chooseDefault(config, providers, options);
@@ -68,6 +77,32 @@ export function resolveModel(config: Config, options: ResolveModelOptions): Mode
   const provider = isKnown ? options.provider : fallback?.provider ?? firstName(providers);
   if (provider === undefined) throw notSetUp();
   return describe({ provider, id: text });
+}
+
+/** The models that the configuration lists, of providers whose key is known, and the one that `options` mean when it is not among them. */
+export function listChoices(config: Config, options: ResolveModelOptions): ModelChoice[] {
+  const providers = listProviders(config, options.host);
+  const names = Object.entries(providers).flatMap(([provider, { models }]) =>
+    Object.keys(models).map((id) => ({ provider, id }))
+  );
+  const found: ModelChoice[] = [];
+  for (const name of names) {
+    const choice = tryChoice(() => describeChoice(name, { config, providers, options }));
+    if (choice !== undefined) found.push(choice);
+  }
+  const current = tryChoice(() => resolveModel(config, options));
+  const isListed = (choice: ModelChoice) =>
+    found.some(({ provider, id }) => provider === choice.provider && id === choice.id);
+  return current === undefined || isListed(current) ? found : [...found, current];
+}
+
+function tryChoice(choose: () => ModelChoice): ModelChoice | undefined {
+  try {
+    return choose();
+  } catch (error) {
+    if (error instanceof StartError) return undefined;
+    throw error;
+  }
 }
 
 interface ModelName {
@@ -170,7 +205,7 @@ function describeChoice(
     id,
     api: settings.api,
     baseUrl: options.baseUrl ?? settings.baseUrl ?? DEFAULT_BASE_URL,
-    apiKey: findKey(settings, { options, isFromEnvironment }),
+    apiKey: findKey(settings, { provider, options, isFromEnvironment }),
     headers: settings.headers,
     timeoutMs: settings.timeoutSeconds * 1000,
     stallTimeoutMs: settings.stallTimeoutSeconds * 1000,
@@ -180,11 +215,13 @@ function describeChoice(
 
 function describeModel(settings: ProviderConfig, id: string): ModelInfo {
   if (!Object.hasOwn(settings.models, id)) return NO_INFO;
-  const { contextWindow, maxOutputTokens, reasoning, input, price } = settings.models[id];
+  const { contextWindow, maxOutputTokens, reasoning, input, price, thinkingLevels } =
+    settings.models[id];
   return {
     contextWindow,
     maxOutputTokens,
     reasoning,
+    ...(thinkingLevels === undefined ? {} : { thinkingLevels }),
     input: input ?? NO_INFO.input,
     price: price && {
       input: price.input,
@@ -198,7 +235,11 @@ function describeModel(settings: ProviderConfig, id: string): ModelInfo {
 /** The key in force; the variable is looked up only when nothing else gives one. */
 function findKey(
   settings: ProviderConfig,
-  { options, isFromEnvironment }: { options: ResolveModelOptions; isFromEnvironment: boolean },
+  { provider, options, isFromEnvironment }: {
+    provider: string;
+    options: ResolveModelOptions;
+    isFromEnvironment: boolean;
+  },
 ): string | undefined {
   const given = options.apiKey || settings.apiKey;
   if (given) return given;
@@ -212,7 +253,7 @@ function findKey(
   if (options.baseUrl !== undefined && isFromEnvironment) return undefined;
   throw new StartError("key", "missing API key; re-run weir setup", {
     exitCode: 1,
-    facts: { about: "key", variable: name },
+    facts: { about: "key", provider, variable: name },
   });
 }
 

@@ -51,6 +51,16 @@ export const CUT_FILE_MENTIONS: MentionStyle = {
   maxImages: Infinity,
 };
 
+/** No word is a mention; what is attached otherwise may be long. */
+export const NO_MENTIONS: MentionStyle = {
+  pattern: /(?!)/g,
+  dropsFullStops: false,
+  maxTextBytes: 10 * 1024 * 1024,
+  longText: "cut",
+  maxFolderNames: 0,
+  maxImages: Infinity,
+};
+
 /** Where mentions are looked up. */
 export interface MentionOptions {
   readonly style: MentionStyle;

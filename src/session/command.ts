@@ -3,7 +3,9 @@
  * wire name is known here.
  */
 
-import type { ImageBlock, Message } from "../agent/message.ts";
+import type { ImageBlock, JsonObject, Message, Usage } from "../agent/message.ts";
+import type { Model, ThinkingLevel } from "../agent/model.ts";
+import type { CommandOutput } from "../agent/tool.ts";
 import type { RequestError } from "../errors.ts";
 import type { SessionEvent } from "./event.ts";
 import type { JobRecord } from "./job_record.ts";
@@ -13,10 +15,18 @@ import type { DeliveryMode } from "./policy.ts";
 export interface StoredMessage {
   readonly id: string;
   readonly message: Message;
+  /** As the file has it, when it was read from one; the members that Weir has no use for are only there. */
+  readonly raw?: JsonObject;
 }
 
 /** Why a connection is over. */
-export type EndCause = "input" | "shutdown" | "client_gone" | "signal";
+export type EndCause =
+  | "input"
+  /** The input has ended, and what was accepted took too long. */
+  | "overdue"
+  | "shutdown"
+  | "client_gone"
+  | "signal";
 
 export interface HubEnd {
   readonly cause: EndCause;
@@ -24,8 +34,8 @@ export interface HubEnd {
   readonly success: boolean;
 }
 
-/** What to do with a prompt that comes while a turn runs. */
-export type WhileBusy = "steer" | "follow_up" | "refuse";
+/** What to do with a prompt that comes while a turn runs; `unknown`: the client said something that means nothing. */
+export type WhileBusy = "steer" | "follow_up" | "refuse" | "unknown";
 
 /** What a message has beside its text. */
 export interface MessageExtras {
@@ -43,8 +53,11 @@ export type Command =
     readonly whileBusy: WhileBusy;
     readonly extras?: MessageExtras;
   }
-  | { readonly type: "steer"; readonly message: string }
-  | { readonly type: "follow_up"; readonly message: string }
+  | {
+    readonly type: "steer" | "follow_up";
+    readonly message: string;
+    readonly extras?: MessageExtras;
+  }
   | { readonly type: "abort" }
   | { readonly type: "interrupt" }
   | { readonly type: "shutdown" }
@@ -67,10 +80,103 @@ export type Command =
   | { readonly type: "list_jobs" }
   | { readonly type: "stop_job"; readonly jobId: string }
   | { readonly type: "move_to_background" }
+  | { readonly type: "cancel_retry" }
+  /** The conversation as the model is sent it, and what of the client's own is not sent. */
+  | { readonly type: "get_context" }
+  | { readonly type: "list_configured_models" }
+  | { readonly type: "select_model"; readonly provider: string; readonly id: string }
+  | { readonly type: "cycle_model" }
+  | { readonly type: "select_thinking"; readonly level: ThinkingLevel }
+  | { readonly type: "cycle_thinking" }
+  | { readonly type: "list_thinking_levels" }
+  | { readonly type: "set_switch"; readonly name: SwitchName; readonly enabled: boolean }
+  | {
+    readonly type: "run_command";
+    readonly command: string;
+    /** Not sent to the model. */
+    readonly isPrivate: boolean;
+  }
+  | { readonly type: "stop_commands" }
+  | { readonly type: "compact"; readonly instructions: string | undefined }
+  | { readonly type: "replace_session"; readonly by: SessionReplacement }
+  | { readonly type: "list_fork_points" }
+  | { readonly type: "list_entries"; readonly since: string | undefined }
+  | { readonly type: "get_tree" }
+  | { readonly type: "get_file_stats" }
+  | { readonly type: "get_last_text" }
+  | { readonly type: "list_extension_commands" }
   /** Of the wire only: the encoder sees the response and changes what it writes. */
   | { readonly type: "set_detail"; readonly detail: "standard" | "full" };
 
 export type CommandType = Command["type"];
+
+/** Settings that are on or off. */
+export type SwitchName = "auto_compaction" | "auto_retry";
+
+/** What takes the place of the session. */
+export type SessionReplacement =
+  | { readonly kind: "new"; readonly parentSession: string | undefined }
+  /** The one in a file; relative to the workspace. */
+  | { readonly kind: "file"; readonly path: string }
+  /** A new one that ends before a message of the person. */
+  | { readonly kind: "fork"; readonly entryId: string }
+  /** A new one with everything up to the last entry. */
+  | { readonly kind: "clone" };
+
+/** An entry with those that follow it. */
+export interface EntryNode {
+  readonly entry: JsonObject;
+  readonly children: EntryNode[];
+  label?: string;
+  labelTimestamp?: string;
+}
+
+/** How a command of the client ended. */
+export interface CommandRun {
+  readonly output: CommandOutput;
+  /** `undefined` when it was stopped. */
+  readonly exitCode: number | undefined;
+}
+
+/** Counts and sums over all entries of a session, all branches included. */
+export interface FileStats {
+  readonly path: string | undefined;
+  readonly sessionId: string;
+  readonly userMessages: number;
+  readonly assistantMessages: number;
+  readonly toolCalls: number;
+  readonly toolResults: number;
+  readonly totalMessages: number;
+  /** Without those from or into a cache. */
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  /** US$. */
+  readonly cost: number;
+  /** `tokens` is `undefined` when nothing was counted since the last compaction; absent without a model. */
+  readonly context:
+    | { readonly tokens: number | undefined; readonly window: number | undefined }
+    | undefined;
+}
+
+/** What a compaction did. */
+export interface CompactionReport {
+  readonly summary: string;
+  readonly firstKeptId: string;
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+  readonly usage: Usage | undefined;
+  readonly files: { readonly read: readonly string[]; readonly modified: readonly string[] };
+}
+
+/** The last summary and the messages that it does not cover. */
+export interface ConversationContext {
+  readonly summary:
+    | { readonly text: string; readonly tokensBefore: number; readonly timestamp: number }
+    | undefined;
+  readonly messages: readonly StoredMessage[];
+}
 
 /** The state that `get_state` reports. */
 export interface SessionState {
@@ -86,6 +192,16 @@ export interface SessionState {
   readonly followUp: number;
   readonly steeringMode: DeliveryMode;
   readonly followUpMode: DeliveryMode;
+  /** The model in use; without a name when none is set up. */
+  readonly activeModel: Model;
+  /** Absolute path of the file, whether it exists yet or not; `undefined` for a session that is not stored. */
+  readonly path: string | undefined;
+  /** `undefined` without a name of its own. */
+  readonly ownName: string | undefined;
+  readonly compacting: boolean;
+  readonly autoCompaction: boolean;
+  /** Messages that the model is sent, a summary counted as one. */
+  readonly contextCount: number;
 }
 
 /** Counts and sums over a whole session, subagents and compactions included where it says so. */
@@ -135,6 +251,30 @@ export interface CommandResults {
   list_jobs: { readonly jobs: readonly JobRecord[] };
   stop_job: { readonly job: JobRecord };
   move_to_background: { readonly moved: number };
+  cancel_retry: undefined;
+  get_context: ConversationContext;
+  list_configured_models: { readonly models: readonly Model[] };
+  select_model: { readonly model: Model };
+  /** `undefined` when there is no other one. `isScoped`: the choice was narrowed when the program was started. */
+  cycle_model:
+    | { readonly model: Model; readonly level: ThinkingLevel; readonly isScoped: boolean }
+    | undefined;
+  select_thinking: undefined;
+  /** `undefined` for a model that does not think. */
+  cycle_thinking: { readonly level: ThinkingLevel } | undefined;
+  list_thinking_levels: { readonly levels: readonly ThinkingLevel[] };
+  set_switch: undefined;
+  run_command: CommandRun;
+  stop_commands: undefined;
+  compact: CompactionReport;
+  /** `text`: of the message that a fork ends before. */
+  replace_session: { readonly text: string | undefined };
+  list_fork_points: { readonly messages: readonly { id: string; text: string }[] };
+  list_entries: { readonly entries: readonly JsonObject[]; readonly leafId: string | null };
+  get_tree: { readonly roots: readonly EntryNode[]; readonly leafId: string | null };
+  get_file_stats: FileStats;
+  get_last_text: { readonly text: string | undefined };
+  list_extension_commands: undefined;
   set_detail: { readonly detail: "standard" | "full" };
 }
 

@@ -3,22 +3,27 @@
  * turn; its owner asks before each request and when an endpoint refuses.
  */
 
-import { type Message, textOf, toolCallsOf } from "../agent/message.ts";
-import { runStep } from "../agent/run_step.ts";
-import { errorText } from "../errors.ts";
-import type { StoredMessage } from "./command.ts";
+import { type Message, textOf, toolCallsOf, type Usage } from "../agent/message.ts";
+import { pause } from "../agent/retry.ts";
+import { runStep, type StepResult } from "../agent/run_step.ts";
+import { addUsage, NO_USAGE } from "../agent/usage.ts";
+import { errorText, RequestError } from "../errors.ts";
+import type { CompactionReport, StoredMessage } from "./command.ts";
+import { planRetry } from "./plan_retry.ts";
 import { encodeMessage } from "./stored_message.ts";
-import type { CompactionPhase } from "./event.ts";
+import type { CompactionPhase, SummaryRetryPhase } from "./event.ts";
 import { jobLine } from "./jobs.ts";
 import type { Settings } from "./settings.ts";
 import { countCharacters } from "./transcript.ts";
 import type { WorkshopCustomer } from "./workshop.ts";
 
-type Trigger = "auto" | "overflow";
+type Trigger = "auto" | "overflow" | "manual";
 
 /** Share of the window that makes a conversation full, and the share that is kept of it. */
 const FULL_SHARE = 0.85;
 const KEPT_SHARE = 0.1;
+/** Tokens of a window that nobody has said. */
+const DEFAULT_WINDOW = 128_000;
 /** A part that is summarised in one request has at most this share of the window. */
 const PART_SHARE = 0.5;
 /** The most that a single result contributes to a summary. */
@@ -42,29 +47,79 @@ export class Compactor {
 
   /** Compacts when the conversation fills the window. A failure is told and the turn goes on; throws only `signal.reason`. */
   async compactIfFull(signal: AbortSignal): Promise<void> {
-    const window = this.#settings.model.info.contextWindow;
-    if (window === undefined) return;
+    const window = this.#window;
+    if (window === undefined || !this.#settings.autoCompaction) return;
     const tokens = this.#customer.transcript.contextTokens;
-    if (tokens < window * FULL_SHARE || tokens < this.#failedAt * 1.05) return;
-    await this.#compact("auto", { window, tokens, signal });
+    if (tokens < this.#fullTokens(window) || tokens < this.#failedAt * 1.05) return;
+    await this.#compact("auto", { window, keptTokens: this.#keptTokens(window), tokens, signal });
+  }
+
+  /** Whether `makeRoom` would find something to take out. */
+  mayMakeRoom(): boolean {
+    if (!this.#settings.autoCompaction) return false;
+    const { transcript } = this.#customer;
+    const tokens = transcript.contextTokens;
+    return chooseCut(transcript.context.messages, tokens * KEPT_SHARE) > 0;
+  }
+
+  /** Compacts because the client wants it. Throws `RequestError` when there is nothing to do or it fails, and `signal.reason`. */
+  async compactNow(
+    { instructions, signal }: { instructions: string | undefined; signal: AbortSignal },
+  ): Promise<CompactionReport> {
+    const tokens = this.#customer.transcript.contextTokens;
+    const window = this.#window ?? Math.max(tokens, DEFAULT_WINDOW);
+    const keptTokens = this.#keptTokens(window);
+    return await this.#tryToCompact("manual", { window, keptTokens, tokens, signal, instructions });
+  }
+
+  get #window(): number | undefined {
+    const { model, policy } = this.#settings;
+    return model.info.contextWindow ??
+      (policy.compactionSize === "tokens" ? DEFAULT_WINDOW : undefined);
+  }
+
+  #fullTokens(window: number): number {
+    const { policy, compaction } = this.#settings;
+    return policy.compactionSize === "tokens"
+      ? Math.max(1, window - compaction.reserveTokens)
+      : window * FULL_SHARE;
+  }
+
+  #keptTokens(window: number): number {
+    const { policy, compaction } = this.#settings;
+    return policy.compactionSize === "tokens" ? compaction.keepRecentTokens : window * KEPT_SHARE;
   }
 
   /** Compacts because the endpoint refused the request as too long. Returns whether it did. */
   async makeRoom(signal: AbortSignal): Promise<boolean> {
+    if (!this.#settings.autoCompaction) return false;
     const tokens = this.#customer.transcript.contextTokens;
     // Whatever the window was thought to be: what does not fit is at least as long as it.
     const window = Math.min(this.#settings.model.info.contextWindow ?? tokens, tokens);
-    return await this.#compact("overflow", { window, tokens, signal });
+    const keptTokens = Math.min(this.#keptTokens(window), window * KEPT_SHARE);
+    return await this.#compact("overflow", { window, keptTokens, tokens, signal });
   }
 
-  async #compact(
-    trigger: Trigger,
-    { window, tokens, signal }: { window: number; tokens: number; signal: AbortSignal },
-  ): Promise<boolean> {
+  /** Whether it did; a failure is told. */
+  async #compact(trigger: "auto" | "overflow", options: CompactOptions): Promise<boolean> {
+    try {
+      await this.#tryToCompact(trigger, options);
+      return true;
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (!(error instanceof NothingToCompactError)) this.#failedAt = options.tokens;
+      return false;
+    }
+  }
+
+  async #tryToCompact(trigger: Trigger, options: CompactOptions): Promise<CompactionReport> {
+    const { keptTokens, tokens, signal } = options;
     const { transcript } = this.#customer;
     const { messages } = transcript.context;
-    const cut = chooseCut(messages, window * KEPT_SHARE);
-    if (cut === 0) return false;
+    const cut = trigger === "manual" && transcript.isJustCompacted
+      ? 0
+      : chooseCut(messages, keptTokens);
+    if (cut === 0 && trigger !== "manual") throw new NothingToCompactError("nothing to compact");
     const startedAt = Date.now();
     const older = messages.slice(0, cut);
     const counts = { summarized: older.length, kept: messages.length - cut };
@@ -72,22 +127,45 @@ export class Compactor {
       this.#customer.emit({ type: "compaction", trigger, ...phase });
     try {
       await tell({ phase: "start", tokensBefore: tokens, ...counts });
+      if (cut === 0) {
+        throw new NothingToCompactError(
+          transcript.isJustCompacted
+            ? "Already compacted"
+            : "Nothing to compact (session too small)",
+        );
+      }
       await tell({ phase: "saving" });
       const file = await this.#saveOriginals(older, signal);
       await tell({ phase: "saved", file });
       await tell({ phase: "summarizing" });
-      const { summary, chunks } = await this.#summarize(older, { window, signal, tell });
+      const { summary, chunks, usage } = await this.#summarize(older, {
+        ...options,
+        trigger,
+        tell,
+      });
       await tell({ phase: "summarized", chunks });
-      transcript.compact({ summary, firstKeptId: messages[cut]!.id, tokensBefore: tokens });
+      const files = touchedFiles(older);
+      const firstKeptId = messages[cut]!.id;
+      const details = { readFiles: files.read, modifiedFiles: files.modified };
+      transcript.compact({ summary, firstKeptId, tokensBefore: tokens, details });
+      await transcript.flush();
       const seconds = Math.round((Date.now() - startedAt) / 100) / 10;
       const tokensAfter = transcript.contextTokens;
-      await tell({ phase: "done", tokensBefore: tokens, tokensAfter, ...counts, file, seconds });
-      return true;
+      const report = { summary, firstKeptId, tokensBefore: tokens, tokensAfter, usage, files };
+      await tell({
+        phase: "done",
+        tokensBefore: tokens,
+        tokensAfter,
+        ...counts,
+        file,
+        seconds,
+        report,
+      });
+      return report;
     } catch (error) {
-      signal.throwIfAborted();
-      this.#failedAt = tokens;
-      await tell({ phase: "error", message: errorText(error).split("\n")[0]! });
-      return false;
+      if (signal.aborted) await tell({ phase: "aborted" });
+      else await tell({ phase: "error", message: errorText(error).split("\n")[0]! });
+      throw error;
     }
   }
 
@@ -107,63 +185,131 @@ export class Compactor {
   /** Summarises part after part; each request carries the summary so far. */
   async #summarize(
     older: readonly StoredMessage[],
-    options: {
-      window: number;
-      signal: AbortSignal;
+    options: CompactOptions & {
+      trigger: Trigger;
       tell: (phase: CompactionPhase) => Promise<void> | undefined;
     },
-  ): Promise<{ summary: string; chunks: number }> {
+  ): Promise<{ summary: string; chunks: number; usage: Usage | undefined }> {
     let { summary } = this.#customer.transcript.context;
+    let usage: Usage | undefined;
     let chunks = 0;
     for (
       const part of splitText(
-        older.map(({ message }) => describe(message)),
+        older.filter(({ message }) => message.role !== "user" || !message.isPrivate)
+          .map(({ message }) => describe(message)),
         options.window * PART_SHARE * 4,
       )
     ) {
-      summary = await this.#ask(summary, part, options.signal);
+      const answer = await this.#ask(summary, part, options);
+      summary = answer.text;
+      if (answer.usage !== undefined) usage = addUsage(usage ?? NO_USAGE, answer.usage);
       await options.tell({ phase: "chunks", chunks: ++chunks });
     }
     const jobs = this.#customer.jobs.runningOf(this.#customer.sessionId).map(jobLine);
     const running = jobs.length === 0
       ? ""
       : `\n\nBackground jobs that still run:\n${jobs.join("\n")}`;
-    return { summary: (summary ?? "") + running, chunks };
+    return { summary: (summary ?? "") + running, chunks, usage };
   }
 
-  async #ask(summary: string | undefined, part: string, signal: AbortSignal): Promise<string> {
-    const { model, thinkingLevel } = this.#settings;
+  async #ask(
+    summary: string | undefined,
+    part: string,
+    { signal, instructions, trigger }: CompactOptions & { trigger: Trigger },
+  ): Promise<{ text: string; usage: Usage | undefined }> {
     const before = summary === undefined
       ? ""
       : `<summary-so-far>\n${summary}\n</summary-so-far>\n\n`;
+    const wish = instructions === undefined || instructions.trim() === ""
+      ? ""
+      : `\n\nThe person asks for this in particular: ${instructions}`;
     const text = `${before}<record>\n${part}\n</record>\n\nWrite the summary${
       summary === undefined ? "" : " of both"
-    }.`;
-    const result = await runStep({
-      model,
-      replyId: "",
-      signal,
-      emit: () => undefined,
-      request: {
-        systemPrompt: SUMMARY_PROMPT,
-        messages: [{ role: "user", content: [{ type: "text", text }], timestamp: Date.now() }],
-        tools: [],
-        thinkingLevel,
-        sessionId: this.#customer.sessionId,
-      },
-    });
-    signal.throwIfAborted();
-    if (result.kind !== "complete") {
-      throw new Error(result.kind === "aborted" ? "Interrupted" : result.error.message);
-    }
-    const { usage, receipt } = result.message;
+    }.${wish}`;
+    const { message } = await this.#request(text, { signal, trigger });
+    const { usage, receipt } = message;
     if (usage !== undefined && receipt !== undefined) {
       this.#customer.transcript.recordUsage("compaction", { usage, receipt });
     }
-    const answer = textOf(result.message).trim();
+    const answer = textOf(message).trim();
     if (answer === "") throw new Error("the model gave no summary");
-    return answer;
+    return { text: answer, usage };
   }
+
+  /** Asks until there is an answer, with the pauses of this dialect. */
+  async #request(
+    text: string,
+    { signal, trigger }: { signal: AbortSignal; trigger: Trigger },
+  ): Promise<StepResult & { kind: "complete" }> {
+    const { model, thinkingLevel, policy } = this.#settings;
+    const isTold = policy.failures === "told";
+    const tell = (phase: SummaryRetryPhase) =>
+      this.#customer.emit({ type: "summary_retry", trigger, ...phase });
+    for (let attempt = 1;; attempt++) {
+      const result = await runStep({
+        model,
+        retries: !isTold,
+        replyId: "",
+        signal,
+        emit: () => undefined,
+        request: {
+          systemPrompt: SUMMARY_PROMPT,
+          messages: [{ role: "user", content: [{ type: "text", text }], timestamp: Date.now() }],
+          tools: [],
+          thinkingLevel,
+          sessionId: this.#customer.sessionId,
+        },
+      });
+      signal.throwIfAborted();
+      if (result.kind === "complete") {
+        if (attempt > 1) await tell({ phase: "finished" });
+        return result;
+      }
+      const error = result.kind === "aborted" ? undefined : result.error;
+      const plan = error && isTold ? planRetry(this.#settings, error, attempt) : undefined;
+      if (error === undefined || plan === undefined) {
+        if (attempt > 1) await tell({ phase: "finished" });
+        throw new Error(error?.message ?? "Interrupted");
+      }
+      const { limit, delayMs } = plan;
+      await tell({ phase: "scheduled", attempt, limit, delayMs, error: error.message });
+      await pause(delayMs, signal);
+      await tell({ phase: "started" });
+    }
+  }
+}
+
+/** Nothing is wrong, but there is nothing that could be left out either. */
+class NothingToCompactError extends RequestError {
+  constructor(text: string) {
+    super("unavailable", text);
+  }
+}
+
+interface CompactOptions {
+  readonly window: number;
+  /** Tokens of the newest messages that stay. */
+  readonly keptTokens: number;
+  /** Tokens of the conversation now. */
+  readonly tokens: number;
+  readonly signal: AbortSignal;
+  /** What the person wants of the summary. */
+  readonly instructions?: string | undefined;
+}
+
+/** The files that calls have named, each once. */
+function touchedFiles(messages: readonly StoredMessage[]): { read: string[]; modified: string[] } {
+  const read = new Set<string>();
+  const modified = new Set<string>();
+  for (const { message } of messages) {
+    if (message.role !== "assistant") continue;
+    for (const { name, arguments: { path } } of toolCallsOf(message)) {
+      if (typeof path !== "string") continue;
+      if (name === "read") read.add(path);
+      if (name === "write" || name === "edit") modified.add(path);
+    }
+  }
+  return { read: [...read].filter((path) => !modified.has(path)), modified: [...modified] };
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject, JsonValue, Message, Receipt, Usage } from "../agent/message.ts";
-import { asNumber, asString, present } from "./json_members.ts";
+import { asNumber, asObject, asString, present } from "./json_members.ts";
 import { decodeMessage, encodeMessage } from "./stored_message.ts";
 import { decodeCosts, encodeUsage } from "./stored_usage.ts";
 
@@ -37,6 +37,12 @@ export type NewEntry =
     readonly usage?: Usage;
     readonly receipt?: Receipt;
     readonly details?: JsonValue;
+  }
+  /** The message of another entry is sent to the model as `replacement` from now on, or not at all. */
+  | {
+    readonly type: "context_edit";
+    readonly targetId: string;
+    readonly replacement: JsonObject | null;
   }
   /** `""`: without a name again. */
   | { readonly type: "session_info"; readonly name: string }
@@ -130,6 +136,15 @@ export function decodeEntry(raw: JsonObject): NewEntry {
           tokensBefore: asNumber(raw.tokensBefore) ?? 0,
           ...decodeCosts(raw, { provider: "", model: "" }),
           ...(raw.details !== undefined && { details: raw.details }),
+        };
+      }
+      break;
+    case "context_edit":
+      if (typeof raw.targetId === "string") {
+        return {
+          type: "context_edit",
+          targetId: raw.targetId,
+          replacement: asObject(raw.replacement) ?? null,
         };
       }
       break;

@@ -3,8 +3,8 @@
  */
 
 import type { AgentEvent, MessageOrigin } from "../agent/agent_event.ts";
-import type { JsonValue, Usage, UserMessage } from "../agent/message.ts";
-import type { EndCause } from "./command.ts";
+import type { JsonObject, JsonValue, Usage, UserMessage } from "../agent/message.ts";
+import type { CompactionReport, EndCause } from "./command.ts";
 import type { JobRecord } from "./job_record.ts";
 
 /** How many messages wait. */
@@ -47,9 +47,22 @@ export type SessionEvent =
     readonly queue: "steer" | "follow_up";
     readonly text: string;
     readonly requestId: unknown;
+    /** All that waits now; only for clients that are told of changes at once. */
+    readonly waiting?: WaitingTexts;
   } & QueueDepths)
   | { readonly type: "queue_clear" }
-  | ({ readonly type: "compaction"; readonly trigger: "auto" | "overflow" } & CompactionPhase)
+  /** The client has ended the pause before another try. */
+  | { readonly type: "retry_cancelled" }
+  | ({
+    readonly type: "compaction";
+    readonly trigger: "auto" | "overflow" | "manual";
+  } & CompactionPhase)
+  /** A request for a summary that failed and is made again. */
+  | { readonly type: "summary_retry"; readonly trigger: "auto" | "overflow" | "manual" }
+    & SummaryRetryPhase
+  /** What a command of the client has written. */
+  | { readonly type: "command_output"; readonly requestId: unknown; readonly delta: string }
+  | { readonly type: "thinking_change"; readonly level: string }
   | {
     readonly type: "job_change";
     readonly change: "started" | "updated" | "ended";
@@ -59,7 +72,13 @@ export type SessionEvent =
   | { readonly type: "plan_change"; readonly items: readonly JsonValue[] }
   | { readonly type: "name_change"; readonly name: string }
   /** The first event of a session. `workspace` is absolute; `model` is the id in use. */
-  | { readonly type: "session_open"; readonly workspace: string; readonly model: string }
+  | {
+    readonly type: "session_open";
+    readonly workspace: string;
+    readonly model: string;
+    /** The first line of its file. */
+    readonly header: JsonObject;
+  }
   /** The last event of a session. `jobsStopped`: how many jobs had to be stopped for it. `success`: no turn failed. */
   | {
     readonly type: "session_close";
@@ -67,6 +86,23 @@ export type SessionEvent =
     readonly success: boolean;
     readonly cause: EndCause;
   };
+
+/** The texts that wait, oldest first. */
+export interface WaitingTexts {
+  readonly steering: readonly string[];
+  readonly followUp: readonly string[];
+}
+
+export type SummaryRetryPhase =
+  | {
+    readonly phase: "scheduled";
+    readonly attempt: number;
+    readonly limit: number;
+    readonly delayMs: number;
+    readonly error: string;
+  }
+  | { readonly phase: "started" }
+  | { readonly phase: "finished" };
 
 export type TurnOutcome =
   /** `model`: the one that the endpoint says gave the answer, if it says. */
@@ -107,5 +143,7 @@ export type CompactionPhase =
     readonly kept: number;
     readonly file: string;
     readonly seconds: number;
+    readonly report: CompactionReport;
   }
+  | { readonly phase: "aborted" }
   | { readonly phase: "error"; readonly message: string };

@@ -32,6 +32,7 @@ export function extendModel(model: Model, extensions: ExtensionHooks | undefined
     id: model.id,
     api: model.api,
     info: model.info,
+    ...(model.baseUrl === undefined ? {} : { baseUrl: model.baseUrl }),
     reply: async (request, options) =>
       await model.reply(await extensions.beforeRequest(request, options.signal), options),
     listModels: (options) => model.listModels(options),

@@ -48,6 +48,9 @@ export function handleCommand(
       return { result: { type: "clear_queue", value: session.clearQueues() } };
     case "new_session":
       return handleNewSession(hub);
+    case "cancel_retry":
+      session.cancelRetry();
+      return { result: { type: "cancel_retry", value: undefined } };
     case "get_state":
       return { result: { type: "get_state", value: readState(hub) } };
     case "get_messages":
@@ -76,6 +79,10 @@ export function handleCommand(
       return handleMoveToBackground(hub);
     case "export_html":
       return handleExport(command.outputPath, hub);
+    default:
+      return import("./handle_session_commands.ts").then(({ handleSessionCommand }) =>
+        handleSessionCommand(command, context)
+      );
   }
 }
 
@@ -101,7 +108,7 @@ async function handleMoveToBackground({ jobs }: Hub): Promise<HandledCommand> {
 }
 
 async function handleAbort({ session }: Hub): Promise<HandledCommand> {
-  if (session.busy) session.abort();
+  if (session.busy || session.compacting) session.abort();
   else {
     session.holdNoticeTurns();
     session.clearQueues();
@@ -142,6 +149,7 @@ async function handleSetName(name: string, { session }: Hub): Promise<HandledCom
   await session.transcript.prepare();
   session.transcript.setName(name);
   await session.transcript.flush();
+  await session.tell({ type: "name_change", name });
   return { result: { type: "set_name", value: undefined } };
 }
 
@@ -182,9 +190,21 @@ function handlePrompt(
   command: Command & { type: "prompt" },
   context: CommandContext,
 ): HandledCommand {
-  const { session } = context.hub;
+  const { session, settings } = context.hub;
   refuseWhileEnding(context.hub);
-  if (!session.busy) return startTurn(command, context);
+  if (session.compacting && settings.policy.queueNewsFirst) {
+    throw new RequestError("compacting", "the conversation is being compacted");
+  }
+  if (!session.busy) {
+    const { model: { lack }, policy: { lackText } } = settings;
+    if (lack !== undefined && lackText !== undefined) {
+      throw new RequestError("no_model", lackText(lack));
+    }
+    return startTurn(command, context);
+  }
+  if (command.whileBusy === "unknown") {
+    throw new RequestError("behavior_unknown", "a turn is running, and what to do is not known");
+  }
   if (command.whileBusy === "refuse") {
     throw new RequestError(
       "behavior_required",
@@ -201,6 +221,7 @@ function handleQueued(
   const { session, settings } = context.hub;
   refuseWhileEnding(context.hub);
   if (session.busy) return enqueue(command.type, command, context);
+  if (settings.policy.queueWhileIdle === "wait") return enqueue(command.type, command, context);
   if (settings.policy.queueWhileIdle === "refuse") {
     throw new RequestError("idle", "no turn is running");
   }
@@ -215,7 +236,7 @@ function startTurn(command: MessageCommand, { hub, requestId }: CommandContext):
 }
 
 function waitingMessage(command: MessageCommand, requestId: unknown): WaitingMessage {
-  const extras = command.type === "prompt" ? command.extras : undefined;
+  const { extras } = command;
   return { text: command.message, requestId, ...(extras === undefined ? {} : { extras }) };
 }
 
@@ -225,6 +246,10 @@ function enqueue(
   { hub, requestId }: CommandContext,
 ): HandledCommand {
   const tell = hub.session.enqueue(queue, waitingMessage(command, requestId));
+  if (hub.settings.policy.queueNewsFirst) {
+    tell();
+    return { result: { type: command.type, value: { disposition: "queued" } } };
+  }
   return { result: { type: command.type, value: { disposition: "queued" } }, after: tell };
 }
 
@@ -249,5 +274,11 @@ function readState(hub: Hub) {
     ...session.waiting,
     steeringMode: settings.steeringMode,
     followUpMode: settings.followUpMode,
+    activeModel: settings.model,
+    path: session.transcript.path,
+    ownName: session.transcript.name || undefined,
+    compacting: session.compacting,
+    autoCompaction: settings.autoCompaction,
+    contextCount: session.transcript.viewCount,
   };
 }

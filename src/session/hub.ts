@@ -4,14 +4,17 @@
  */
 
 import { errorText, ModelError, RequestError, StartError } from "../errors.ts";
+import { type Model, THINKING_LEVELS, type ThinkingLevel } from "../agent/model.ts";
+import { ClientCommands } from "./client_commands.ts";
 import type { EndCause, HubEnd, OutRecord, Request } from "./command.ts";
 import type { SessionEvent } from "./event.ts";
 import { handleCommand, type HandledCommand } from "./handle_command.ts";
 import { finishWork } from "./finish_work.ts";
 import { type EndedJob, Jobs } from "./jobs.ts";
+import { LateCommands } from "./late_commands.ts";
 import { RecordQueue } from "./record_queue.ts";
 import { Session } from "./session.ts";
-import type { OpenedSession, Settings } from "./settings.ts";
+import { type OpenedSession, settingOf, type Settings } from "./settings.ts";
 import { Transcript } from "./transcript.ts";
 import { Workshop } from "./workshop.ts";
 
@@ -19,6 +22,8 @@ import { Workshop } from "./workshop.ts";
 const QUEUE_LIMIT = 6 * 1024 * 1024;
 const BATCH_WEIGHT = 64 * 1024;
 const RESPONSE_WEIGHT = 256;
+/** How long accepted work may take after the end of the input. */
+const END_WAIT_SECONDS = 1800;
 
 export class Hub {
   readonly #settings: Settings;
@@ -26,6 +31,11 @@ export class Hub {
   readonly #queue: RecordQueue<OutRecord>;
   readonly #ended = Promise.withResolvers<HubEnd>();
   readonly jobs: Jobs;
+  /** Commands that the client itself runs. */
+  readonly commands = new ClientCommands();
+  readonly #late: LateCommands | undefined;
+  /** The model and level that the program was started with. */
+  readonly #initial: { readonly model: Model; readonly thinkingLevel: ThinkingLevel | undefined };
   #session: Session;
   /** Earlier sessions whose jobs still run. */
   readonly #earlier = new Set<Session>();
@@ -57,7 +67,11 @@ export class Hub {
         }, RESPONSE_WEIGHT),
       onEnd: (job) => this.#noteJobEnd(job),
     });
-    this.#session = this.#createSession(options.opened);
+    const { model, thinkingLevel, policy: { lateCommands } } = options.settings;
+    this.#initial = { model, thinkingLevel };
+    this.#late = lateCommands &&
+      new LateCommands({ rules: lateCommands, handle: (request) => this.#handle(request) });
+    this.#session = this.#createSession(options.opened, { isFirst: true });
     this.writable = new WritableStream<readonly Request[]>({
       start: (controller) => {
         this.#stopInput = (reason) => controller.error(reason);
@@ -66,8 +80,9 @@ export class Hub {
       close: () => this.#end("input"),
       abort: () => this.#end("input"),
     }, { highWaterMark: 1 });
-    const { workspace, model } = options.settings;
-    this.#emit(this.#session, { type: "session_open", workspace, model: model.id });
+    const header = { ...this.#session.transcript.header };
+    const { workspace } = options.settings;
+    this.#emit(this.#session, { type: "session_open", workspace, model: model.id, header });
   }
 
   /** Resolves when the last record is in the queue and everything is saved. Never rejects. */
@@ -99,8 +114,8 @@ export class Hub {
   }
 
   /** Puts an empty session in the place of the current one, which is closed. */
-  async replaceSession(): Promise<Session> {
-    const opened = await this.#settings.openSession();
+  async replaceSession(opened?: OpenedSession): Promise<Session> {
+    opened ??= await this.#settings.openSession();
     const old = this.#session;
     this.#session = this.#createSession(opened);
     this.#session.holdNoticeTurns();
@@ -138,17 +153,59 @@ export class Hub {
     await extensions?.sessionEnd({ id: session.id, workspace });
   }
 
-  #createSession(opened: OpenedSession): Session {
+  /** Stops what runs, jobs and the client's commands included, as for another session. Nothing waits any more. */
+  async stopWork(): Promise<void> {
+    const session = this.#session;
+    session.clearQueues();
+    session.abort();
+    await Promise.all([
+      session.idle(),
+      this.commands.stopAll(),
+      this.jobs.stopAll("exit", (_job, owner) => owner.sessionId === session.id),
+    ]);
+    await this.commands.idle();
+  }
+
+  #createSession(opened: OpenedSession, { isFirst } = { isFirst: false }): Session {
+    const { policy } = this.#settings;
     const session: Session = new Session({
       settings: this.#settings,
-      transcript: new Transcript(opened),
+      transcript: new Transcript({
+        journal: opened.journal,
+        entries: opened.entries,
+        allEntries: policy.keepsEntries ? opened.allEntries ?? opened.entries : undefined,
+      }),
       workshop: this.#workshop,
       jobs: this.jobs,
       emit: (event) => this.#emit(session, event),
     });
     const { extensions, workspace } = this.#settings;
     void extensions?.sessionStart({ id: session.id, workspace });
+    if (policy.recordsSettings === "at_once") this.#takeSettings(session, { isFirst });
     return session;
+  }
+
+  /** The model and level are those recorded in the conversation, as far as they still exist, else those of the start. */
+  #takeSettings({ transcript }: Session, { isFirst }: { isFirst: boolean }): void {
+    const settings = this.#settings;
+    const { recorded } = transcript;
+    const { fixed } = settings;
+    settings.model = this.#initial.model;
+    settings.thinkingLevel = this.#initial.thinkingLevel;
+    if (recorded.model !== "" && !(isFirst && fixed.model)) {
+      const known = settings.configuredModels().find(({ provider, id }) =>
+        `${provider}/${id}` === recorded.model
+      );
+      if (known !== undefined) settings.model = known;
+    }
+    if (recorded.thinkingLevel !== "" && !(isFirst && fixed.thinking)) {
+      const level = THINKING_LEVELS.find((name) => name === recorded.thinkingLevel);
+      if (level !== undefined) settings.thinkingLevel = level;
+    }
+    // Opening a file writes nothing to it.
+    if (recorded.model === "" && transcript.entries.every(({ type }) => type === "session_info")) {
+      transcript.recordSetting(settingOf(settings), { hold: true });
+    }
   }
 
   #emit(session: Session, event: SessionEvent): Promise<void> | undefined {
@@ -161,7 +218,7 @@ export class Hub {
     session.openBatch();
     try {
       for (const request of requests) {
-        const wait = this.#handle(request);
+        const wait = this.#late === undefined ? this.#handle(request) : this.#late.take(request);
         if (wait !== undefined) await wait;
       }
     } finally {
@@ -210,17 +267,22 @@ export class Hub {
     const hard = cause !== "input" || this.#settings.policy.endOfInput === "interrupt";
     if (hard) this.#stopTurn();
     if (this.#endCause !== undefined) {
-      if (cause === "signal") this.#endCause = cause;
+      if (cause === "signal" || cause === "overdue") this.#endCause = cause;
       return;
     }
     this.#endCause = cause;
+    const overdue = this.#watchEndTime();
+    await this.#late?.idle();
     const session = this.#session;
     session.endNoticeTurns();
     await session.idle();
+    await this.commands.idle();
+    await this.#late?.idle();
     const { jobs } = this;
     await jobs.stopAll("exit", (job) => job.kind === "adopted");
     await finishWork({ session, jobs, host: this.#settings.host, signal: this.#hardEnd.signal });
     const jobsStopped = await jobs.stopAll("exit");
+    clearTimeout(overdue);
     const { success } = session;
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
@@ -241,10 +303,21 @@ export class Hub {
     this.#ended.resolve(end);
   }
 
+  /** What was accepted may take only so long after the end of the input, where the dialect has such a limit. */
+  #watchEndTime(): ReturnType<typeof setTimeout> | undefined {
+    const { policy: { endWaitVariable }, host } = this.#settings;
+    if (endWaitVariable === undefined) return undefined;
+    const text = host.getEnv(endWaitVariable)?.trim();
+    const seconds = text === undefined || text === "" ? NaN : Number(text);
+    const waitMs = 1000 * (seconds >= 0 ? seconds : END_WAIT_SECONDS);
+    return setTimeout(() => void this.#end("overdue"), Math.min(waitMs, 2 ** 31 - 1));
+  }
+
   #stopTurn(): void {
     this.#hardEnd.abort(new Error("the client is gone or does not wait"));
     this.#session.clearQueues();
-    if (this.#session.busy) this.#session.abort();
+    this.#session.abort();
+    void this.commands.stopAll();
   }
 }
 
@@ -255,7 +328,11 @@ function weigh(event: SessionEvent): number {
     case "thinking_delta":
     case "tool_input_delta":
     case "tool_output":
+    case "command_output":
       return 96 + event.delta.length;
+    case "tool_snapshot":
+      return 512 + event.snapshot.content.reduce((sum, { text }) => sum + text.length, 0);
+    case "call_done":
     case "call_end":
     case "reply_end":
       return 512 +

@@ -39,12 +39,19 @@ export class MessageQueues {
     return { steering: this.#queues.steer.length, followUp: this.#queues.follow_up.length };
   }
 
+  /** All that waits, oldest first. */
+  texts(): { readonly steering: readonly string[]; readonly followUp: readonly string[] } {
+    return {
+      steering: this.#queues.steer.map((message) => message.text),
+      followUp: this.#queues.follow_up.map((message) => message.text),
+    };
+  }
+
   /** Empties both queues and returns what was in them, oldest first. */
   clear(): { readonly steering: readonly string[]; readonly followUp: readonly string[] } {
-    const steering = this.#queues.steer.map((message) => message.text);
-    const followUp = this.#queues.follow_up.map((message) => message.text);
+    const cleared = this.texts();
     this.#queues.steer = [];
     this.#queues.follow_up = [];
-    return { steering, followUp };
+    return cleared;
   }
 }

@@ -28,6 +28,8 @@ export type SessionChoice =
   | {
     readonly kind: "fork";
     readonly text: string;
+    /** `text` is the path of a file. */
+    readonly isPath?: boolean;
     readonly id?: string;
     readonly match?: "end" | "start";
   }
@@ -121,6 +123,13 @@ async function openFork(
       throw new StartError("session", `session ${id} exists already`);
     }
   }
+  if (choice.isPath) {
+    const from = host.paths.resolve(options.workspace, text);
+    if (await host.files.stat(from).catch(() => undefined) === undefined) {
+      throw new StartError("session", `unknown session to fork: ${text}`, { exitCode: 1 });
+    }
+    return await copySession(host, options, { from, id, signal });
+  }
   const purpose = " to fork";
   const { path } = await findSessionBySuffix(host, options, { text, match, purpose, signal });
   return await copySession(host, options, { from: path, id, signal });
@@ -133,6 +142,7 @@ async function openPath(
 ): Promise<OpenSession> {
   const full = host.paths.resolve(options.workspace, path);
   if (await host.files.stat(full) !== undefined) return await openSessionFile(host, full, options);
+  host.warn(`weir: no session file ${path} yet, a new session starts there`);
   const header = newHeader(options.workspace);
   return fresh(new Journal({ header, file: { host, path: full } }));
 }

@@ -8,15 +8,22 @@ import type { TurnHooks } from "../agent/hook.ts";
 import type { UserMessage } from "../agent/message.ts";
 import type { TurnResult } from "../agent/run_turn.ts";
 import { NO_USAGE } from "../agent/usage.ts";
-import { errorText, HostError } from "../errors.ts";
+import { errorText, HostError, RequestError } from "../errors.ts";
 import { expandMentions } from "./attachments.ts";
 import { isCredentialFile } from "./approvals/credential_files.ts";
-import type { CommandResults } from "./command.ts";
-import type { SessionEvent, TurnOpening } from "./event.ts";
+import type { CommandResults, CompactionReport } from "./command.ts";
+import type {
+  CompactionPhase,
+  QueueDepths,
+  SessionEvent,
+  TurnOpening,
+  WaitingTexts,
+} from "./event.ts";
 import type { EndedJob, Jobs } from "./jobs.ts";
 import { MessageQueues, type QueueName, type WaitingMessage } from "./message_queue.ts";
 import { createNoticeMessage, Notices } from "./notices.ts";
 import { NoticeTurns } from "./notice_turns.ts";
+import { planRetry } from "./plan_retry.ts";
 import type { Settings } from "./settings.ts";
 import type { Transcript } from "./transcript.ts";
 import type { TurnKit, Workshop } from "./workshop.ts";
@@ -73,6 +80,13 @@ export class Session implements AsyncDisposable {
   #onOpened: () => void = () => {};
   #batchOpen = false;
   #lastAnswer: string | undefined;
+  /** Ends the pause before another try. */
+  #retryPause: AbortController | undefined;
+  #compactions = 0;
+  /** A compaction that the client asked for. */
+  #manualCompaction: { stop: AbortController; done: Promise<unknown> } | undefined;
+  /** Messages that are stored when the running turn is over. */
+  readonly #later: UserMessage[] = [];
   /** False once a turn failed in this process. */
   success = true;
 
@@ -111,14 +125,77 @@ export class Session implements AsyncDisposable {
     return this.#start({ ...message, kind: "message", origin: "prompt" });
   }
 
-  /** Lets a message wait for the running turn. The returned function tells of it; the caller writes its response first. */
+  /** Lets a message wait for the running turn. The returned function tells of it; the caller writes its response first or after that. */
   enqueue(queue: QueueName, message: WaitingMessage): () => undefined {
     this.#noticeTurns.lift();
     this.#queues.add(queue, message);
-    const depths = this.#queues.depths();
+    const depths = this.#depths();
     return () => {
       this.#emit({ type: "queue_change", action: "enqueue", queue, ...message, ...depths });
     };
+  }
+
+  #depths(): QueueDepths & { readonly waiting?: WaitingTexts } {
+    const depths = this.#queues.depths();
+    return this.#settings.policy.queueNewsFirst
+      ? { ...depths, waiting: this.#queues.texts() }
+      : depths;
+  }
+
+  /** Whether a summary is being made. */
+  get compacting(): boolean {
+    return this.#compactions > 0;
+  }
+
+  /** Ends the pause before another try, and with it the turn; nothing happens when there is none. */
+  cancelRetry(): void {
+    if (this.#retryPause === undefined) return;
+    this.#emit({ type: "retry_cancelled" });
+    this.#retryPause.abort(new Error("The client wants no other try"));
+    this.#retryPause = undefined;
+  }
+
+  /** Tells an event of this conversation that comes from elsewhere. */
+  tell(event: SessionEvent): Promise<void> | undefined {
+    return this.#emit(event);
+  }
+
+  /** Adds a message that nobody sent to the conversation: at once, or when the running turn is over. */
+  async addMessage(message: UserMessage): Promise<void> {
+    if (this.#busy) {
+      this.#later.push(message);
+      return;
+    }
+    await this.transcript.prepare();
+    this.transcript.append(message);
+    await this.transcript.flush();
+  }
+
+  /** Shortens what the model is sent because the client wants it; nothing may run. Throws `RequestError`. */
+  async compact(instructions: string | undefined): Promise<CompactionReport> {
+    if (this.#manualCompaction !== undefined || this.#busy) {
+      throw new RequestError("busy", "Compaction is already in progress");
+    }
+    const stop = new AbortController();
+    const compacting = this.#compactNow(instructions, stop.signal);
+    this.#manualCompaction = { stop, done: compacting.catch(() => {}) };
+    try {
+      return await compacting;
+    } catch (error) {
+      if (stop.signal.aborted) throw new RequestError("failed", "Compaction cancelled");
+      throw error instanceof RequestError ? error : new RequestError("failed", errorText(error));
+    } finally {
+      this.#manualCompaction = undefined;
+    }
+  }
+
+  async #compactNow(
+    instructions: string | undefined,
+    signal: AbortSignal,
+  ): Promise<CompactionReport> {
+    const { compactor } = await this.#openKit();
+    await this.transcript.prepare();
+    return await compactor.compactNow({ instructions, signal });
   }
 
   /** Removes and returns what waits; the running turn goes on. */
@@ -133,10 +210,12 @@ export class Session implements AsyncDisposable {
     this.#noticeTurns.hold();
     if (this.#settings.policy.abortClearsQueues) this.clearQueues();
     this.#controller.abort(new AbortedError());
+    this.#manualCompaction?.stop.abort(new AbortedError());
   }
 
   /** Resolves when nothing runs. Never rejects. */
   async idle(): Promise<void> {
+    await this.#manualCompaction?.done;
     await this.#running;
   }
 
@@ -197,7 +276,8 @@ export class Session implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#noticeTurns[Symbol.dispose]();
     this.#controller.abort(new AbortedError());
-    await this.#running;
+    this.#manualCompaction?.stop.abort(new AbortedError());
+    await this.idle();
     await this.transcript[Symbol.asyncDispose]();
   }
 
@@ -228,12 +308,19 @@ export class Session implements AsyncDisposable {
 
   #emit(event: SessionEvent): Promise<void> | undefined {
     const room = this.#emitEvent(event);
+    if (event.type === "step_start" || event.type === "turn_end") this.#retryPause = undefined;
+    if (event.type === "compaction") this.#countCompactions(event.phase);
     if (event.type === "diagnostic" && event.level === "error") this.success = false;
     // A compaction before the first request takes long; commands are not kept waiting for it.
     if (event.type === "step_start" || event.type === "compaction") this.#onOpened();
     const { signal } = this.#controller;
     // Whoever stops a turn wants it to stop also when nobody reads.
     return room === undefined || signal.aborted ? undefined : Promise.race([room, this.#aborted]);
+  }
+
+  #countCompactions(phase: CompactionPhase["phase"]): void {
+    if (phase === "start") this.#compactions++;
+    if (phase === "done" || phase === "error" || phase === "aborted") this.#compactions--;
   }
 
   /** Runs turns until nothing is left to do. */
@@ -279,6 +366,9 @@ export class Session implements AsyncDisposable {
         exitCodeIsError: policy.exitCodeIsError,
         emptyAnswer: policy.emptyAnswer,
         lengthCut: policy.lengthCut,
+        failures: policy.failures,
+        announceCalls: policy.announceCalls,
+        watchOutput: kit.watchOutput,
         toolContext: kit.toolContext,
         signal: this.#controller.signal,
         setting: kit.setting,
@@ -294,6 +384,7 @@ export class Session implements AsyncDisposable {
     }
     if (opening.kind === "notices" && result.outcome === "failed") this.#noticeTurns.hold();
     if (closed) return;
+    this.#storeLater();
     try {
       await this.transcript.flush();
     } catch (error) {
@@ -369,6 +460,15 @@ export class Session implements AsyncDisposable {
     return this.#kit;
   }
 
+  /** Stores what was to wait for the end of the turn. */
+  #storeLater(): void {
+    try {
+      for (const message of this.#later.splice(0)) this.transcript.append(message);
+    } catch (error) {
+      this.#settings.host.warn(`weir: ${errorReport(error)}`);
+    }
+  }
+
   /** Puts the waiting notices into the conversation, all as one message. */
   #storeNotices(): void {
     // What a subagent's jobs have to say is the subagent's, as long as it runs.
@@ -391,11 +491,19 @@ export class Session implements AsyncDisposable {
       beforeEnd: () => this.transcript.flush(),
       goesOn: (result) => {
         if (this.#hasDelivery()) return true;
+        this.#storeLater();
         close(result);
         return false;
       },
       ...kit.callHooks,
       makeRoom: (signal) => kit.compactor.makeRoom(signal),
+      mayMakeRoom: () => kit.compactor.mayMakeRoom(),
+      planRetry: (error, attempt) => {
+        const plan = planRetry(this.#settings, error, attempt);
+        if (plan === undefined) return undefined;
+        this.#retryPause = new AbortController();
+        return { ...plan, signal: this.#retryPause.signal };
+      },
     };
   }
 
@@ -416,20 +524,22 @@ export class Session implements AsyncDisposable {
   }
 
   async #deliverFrom(queue: QueueName, mode: Settings["steeringMode"]): Promise<void> {
+    const isTogether = this.#settings.policy.queueNewsFirst === true;
+    let last: WaitingMessage | undefined;
     const delivered: SessionEvent[] = [];
     for (const waiting of this.#queues.peek(queue, mode)) {
       const message = await this.#createMessage(waiting, {
         expand: this.#settings.policy.expandDelivered,
       });
       // Somebody may have cleared the queue while a file was read for the message.
-      if (this.#queues.peek(queue, "one-at-a-time")[0] !== waiting) {
-        return await this.#tellAll(delivered);
-      }
+      if (this.#queues.peek(queue, "one-at-a-time")[0] !== waiting) break;
       const id = this.transcript.append(message);
       this.#queues.take(queue);
-      this.#tellDequeued(queue, waiting);
+      if (!isTogether) this.#tellDequeued(queue, waiting);
+      last = waiting;
       delivered.push({ type: "user_message", id, message, ...waiting, origin: queue });
     }
+    if (isTogether && last !== undefined) this.#tellDequeued(queue, last);
     await this.#tellAll(delivered);
   }
 
@@ -445,7 +555,7 @@ export class Session implements AsyncDisposable {
       queue,
       text,
       requestId,
-      ...this.#queues.depths(),
+      ...this.#depths(),
     });
   }
 

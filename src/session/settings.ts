@@ -7,7 +7,9 @@ import type { ExtensionHooks } from "../agent/extension_hooks.ts";
 import type { Model, ThinkingLevel } from "../agent/model.ts";
 import type { Tool } from "../agent/tool.ts";
 import type { Host } from "../host.ts";
+import type { SwitchName } from "./command.ts";
 import type { StoredEntry } from "./entry.ts";
+import type { SessionStore } from "./find_session.ts";
 import type { Journal } from "./journal.ts";
 import type { ApprovalMode, DeliveryMode, SessionPolicy } from "./policy.ts";
 
@@ -31,13 +33,36 @@ export interface PromptChoice {
 export interface OpenedSession {
   readonly journal: Journal;
   readonly entries: readonly StoredEntry[];
+  /** In file order, with the branches that were left; the same as `entries` when absent. */
+  readonly allEntries?: readonly StoredEntry[];
+}
+
+/** When and how often failed requests are made again. */
+export interface RetrySettings {
+  readonly maxRetries: number;
+  readonly baseDelayMs: number;
+  readonly maxDelayMs: number;
+}
+
+/** Tokens that are left free in the window, and tokens of the newest messages that a compaction keeps. */
+export interface CompactionSettings {
+  readonly reserveTokens: number;
+  readonly keepRecentTokens: number;
+}
+
+/** What a conversation records of them. */
+export function settingOf(
+  settings: Settings,
+): { provider: string; model: string; thinkingLevel: string } {
+  const { model, thinkingLevel } = settings;
+  return { provider: model.provider, model: model.id, thinkingLevel: thinkingLevel ?? "off" };
 }
 
 export interface Settings {
   readonly host: Host;
   readonly policy: SessionPolicy;
-  /** Real absolute path of the folder that the agent works in. */
-  readonly workspace: string;
+  /** Real absolute path of the folder that the agent works in; that of the session where sessions have one of their own. */
+  workspace: string;
   /** Absolute path of Weir's own folder. */
   readonly home: string;
   readonly tools: ToolChoice;
@@ -62,6 +87,24 @@ export interface Settings {
   thinkingLevel: ThinkingLevel | undefined;
   steeringMode: DeliveryMode;
   followUpMode: DeliveryMode;
+  autoCompaction: boolean;
+  autoRetry: boolean;
+  readonly retry: RetrySettings;
+  readonly compaction: CompactionSettings;
+  /** Seconds that a question to the client stays open; 0: without end. */
+  readonly askTimeoutSeconds: number;
+  /** What the command line says that a session's own records do not change. */
+  readonly fixed: { readonly model: boolean; readonly thinking: boolean };
+  /** Names of the models that a client may go through; `undefined`: all. */
+  readonly modelScope: readonly string[] | undefined;
+  /** Where sessions are stored. */
+  readonly store: SessionStore;
+  /** Whether sessions are kept in memory only. */
+  readonly isTemporary: boolean;
+  /** The models of the configuration whose provider has a key, and the one in use when it is the built-in one. */
+  configuredModels(): readonly Model[];
+  /** Writes a switch to the configuration. Throws `StartError` when it cannot be written. */
+  saveSwitch(name: SwitchName, enabled: boolean): Promise<void>;
   /** Finds the model that a client names. Throws `RequestError`. */
   resolveModel(name: string, current: Model): Promise<Model>;
   /** Writes a delivery mode to the configuration. */

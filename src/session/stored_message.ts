@@ -19,6 +19,7 @@ import type {
   UserMessage,
 } from "../agent/message.ts";
 import { asNumber, asObject, asString, present, strings } from "./json_members.ts";
+import { decodeForeignMessage } from "./foreign_message.ts";
 import { decodeCosts, encodeUsage } from "./stored_usage.ts";
 
 /** A message in the format's shape. `decodeMessage` gives back an equal message. */
@@ -26,6 +27,7 @@ export function encodeMessage(message: Message): JsonObject {
   const content = message.content.map((block) => present(block));
   switch (message.role) {
     case "user": {
+      if (message.foreign !== undefined) return message.foreign;
       const { role, timestamp, display, internal } = message;
       return present({ role, content, timestamp, weir: own({ display, internal }) });
     }
@@ -65,7 +67,7 @@ export function decodeMessage(
     case "toolResult":
       return decodeToolResult(raw, timestamp);
     default:
-      return undefined;
+      return decodeForeignMessage(raw, { timestamp });
   }
 }
 

@@ -6,6 +6,7 @@
 import type { Conversation } from "../agent/conversation.ts";
 import {
   isPartial,
+  type JsonObject,
   type Message,
   type Receipt,
   textOf,
@@ -13,9 +14,11 @@ import {
   type Usage,
 } from "../agent/message.ts";
 import { missingResults, pairCalls } from "../agent/pair_calls.ts";
-import type { ReceiptTotals, SessionStats, StoredMessage } from "./command.ts";
-import type { NewEntry, StoredEntry } from "./entry.ts";
-import type { Journal } from "./journal.ts";
+import type { ConversationContext, ReceiptTotals, SessionStats, StoredMessage } from "./command.ts";
+import type { NewEntry, SessionHeader, StoredEntry } from "./entry.ts";
+import { decodeForeignEntry } from "./foreign_message.ts";
+import type { AppendOptions, Journal } from "./journal.ts";
+import { decodeMessage } from "./stored_message.ts";
 
 /** Begins the result of a call whose process died. */
 export const LOST_RESULT =
@@ -39,13 +42,47 @@ export class Transcript implements Conversation {
       readonly summary: string;
       readonly start: number;
       readonly coveredReplies: ReadonlySet<string>;
+      readonly tokensBefore: number;
+      readonly timestamp: number;
     }
     | undefined;
 
-  constructor(options: { journal: Journal; entries: readonly StoredEntry[] }) {
+  /** In file order, all branches; `undefined` when nobody asks for them. */
+  readonly #entries: StoredEntry[] | undefined;
+  /** What the model and level were when it was opened. */
+  readonly recorded: { readonly model: string; readonly thinkingLevel: string };
+
+  /** With `allEntries` the entries are kept, these and those that come. */
+  constructor(options: {
+    journal: Journal;
+    entries: readonly StoredEntry[];
+    allEntries?: readonly StoredEntry[] | undefined;
+  }) {
     this.#journal = options.journal;
+    this.#entries = options.allEntries && [...options.allEntries];
     for (const entry of options.entries) this.#load(entry);
+    this.recorded = { model: this.#recordedModel, thinkingLevel: this.#recordedThinking };
     this.#repair();
+  }
+
+  /** The first line of the file. */
+  get header(): SessionHeader {
+    return this.#journal.header;
+  }
+
+  /** All entries in file order, if they are kept. */
+  get entries(): readonly StoredEntry[] {
+    return this.#entries ?? [];
+  }
+
+  /** The entry that the next one follows. */
+  get leafId(): string | null {
+    return this.#journal.leafId;
+  }
+
+  /** The name that was given; `""` when there is none. */
+  get name(): string {
+    return this.#name;
   }
 
   get id(): string {
@@ -67,11 +104,45 @@ export class Transcript implements Conversation {
   }
 
   requestMessages(): readonly Message[] {
-    const messages = this.#contextMessages().map((stored) => stored.message);
+    const messages = this.#contextMessages().map((stored) => stored.message)
+      .filter((message) => message.role !== "user" || message.isPrivate !== true);
     const summary = this.#compaction && createSummaryMessage(this.#compaction.summary);
     return pairCalls(summary === undefined ? messages : [summary, ...messages], {
       missingText: LOST_RESULT,
     });
+  }
+
+  /** What clients see of it; the summary is one message. */
+  get view(): ConversationContext {
+    const { summary, tokensBefore, timestamp } = this.#compaction ?? {};
+    return {
+      summary: summary === undefined
+        ? undefined
+        : { text: summary, tokensBefore: tokensBefore ?? 0, timestamp: timestamp ?? 0 },
+      messages: this.#contextMessages(),
+    };
+  }
+
+  /** How many messages `view` has. */
+  get viewCount(): number {
+    const { start } = this.#compaction ?? {};
+    return start === undefined ? this.#messages.length : this.#messages.length - start + 1;
+  }
+
+  /** What the endpoint counted for the last reply and an estimate for what followed; `undefined` when it has counted nothing since a compaction. */
+  get countedTokens(): number | undefined {
+    const covered = this.#compaction?.coveredReplies;
+    const isCounted = covered === undefined ||
+      this.#contextMessages().some(({ id, message }) =>
+        message.role === "assistant" && message.usage !== undefined && !covered.has(id)
+      );
+    return isCounted ? this.contextTokens : undefined;
+  }
+
+  /** Whether nothing was said since the last compaction. */
+  get isJustCompacted(): boolean {
+    return this.#compaction !== undefined &&
+      this.#messages.length === this.#compaction.start + this.#compaction.coveredReplies.size;
   }
 
   /** What the model is sent, as far as it can be made shorter: the last summary and the messages that it does not cover. */
@@ -103,17 +174,58 @@ export class Transcript implements Conversation {
   }
 
   /** From now on the model is sent the summary in place of everything before `firstKeptId`. What is stored stays as it is. */
-  compact(compaction: { summary: string; firstKeptId: string; tokensBefore: number }): void {
+  compact(compaction: {
+    summary: string;
+    firstKeptId: string;
+    tokensBefore: number;
+    details?: JsonObject;
+  }): void {
     const { summary, firstKeptId, tokensBefore } = compaction;
-    this.#write({ type: "compaction", summary, firstKeptEntryId: firstKeptId, tokensBefore });
-    this.#noteCompaction(summary, firstKeptId);
+    this.#write({
+      type: "compaction",
+      summary,
+      firstKeptEntryId: firstKeptId,
+      tokensBefore,
+      ...(compaction.details === undefined ? {} : { details: compaction.details }),
+    });
+    this.#noteCompaction({ summary, firstKeptId, tokensBefore, timestamp: Date.now() });
   }
 
-  #noteCompaction(summary: string, firstKeptId: string): void {
+  #noteCompaction(
+    { summary, firstKeptId, tokensBefore, timestamp }: {
+      summary: string;
+      firstKeptId: string;
+      tokensBefore: number;
+      timestamp: number;
+    },
+  ): void {
     const start = this.#messages.findIndex((stored) => stored.id === firstKeptId);
     if (start < 0) return;
     const coveredReplies = new Set(this.#messages.slice(start).map((stored) => stored.id));
-    this.#compaction = { summary, start, coveredReplies };
+    this.#compaction = { summary, start, coveredReplies, tokensBefore, timestamp };
+  }
+
+  omit(id: string): JsonObject {
+    const { raw } = this.#write({ type: "context_edit", targetId: id, replacement: null });
+    this.#edit(id, undefined);
+    return raw;
+  }
+
+  /** Takes a message out of what the model is sent, or puts another one in its place. */
+  #edit(id: string, message: Message | undefined): void {
+    const index = this.#messages.findLastIndex((stored) => stored.id === id);
+    if (index < 0) return;
+    if (message !== undefined) {
+      this.#messages[index] = { id, message };
+      return;
+    }
+    this.#messages.splice(index, 1);
+    const compaction = this.#compaction;
+    if (compaction === undefined) return;
+    const coveredReplies = new Set(compaction.coveredReplies);
+    coveredReplies.delete(id);
+    const start = index < compaction.start ? compaction.start - 1 : compaction.start;
+    this.#compaction = { ...compaction, start, coveredReplies };
   }
 
   #contextMessages(): readonly StoredMessage[] {
@@ -137,15 +249,27 @@ export class Transcript implements Conversation {
     return id;
   }
 
-  /** Records the setting that the next messages are made with, where it differs from the last one recorded. */
-  recordSetting(setting: { provider: string; model: string; thinkingLevel: string }): void {
+  /**
+   * Records the setting that the next messages are made with, where it differs from the last one recorded. With `hold` it waits in memory for
+   * the file of a session that has none.
+   */
+  recordSetting(
+    setting: { provider: string; model: string; thinkingLevel: string },
+    options: { hold?: boolean } = {},
+  ): void {
     const model = `${setting.provider}/${setting.model}`;
     if (model !== this.#recordedModel) {
-      this.#write({ type: "model_change", provider: setting.provider, modelId: setting.model });
+      this.#write(
+        { type: "model_change", provider: setting.provider, modelId: setting.model },
+        options,
+      );
       this.#recordedModel = model;
     }
     if (setting.thinkingLevel !== this.#recordedThinking) {
-      this.#write({ type: "thinking_level_change", thinkingLevel: setting.thinkingLevel });
+      this.#write(
+        { type: "thinking_level_change", thinkingLevel: setting.thinkingLevel },
+        options,
+      );
       this.#recordedThinking = setting.thinkingLevel;
     }
   }
@@ -200,19 +324,28 @@ export class Transcript implements Conversation {
     return { sessionId: this.id, ...rest, totalMessages: this.#messages.length, receipts };
   }
 
-  #write(entry: NewEntry, options?: { id: string }): StoredEntry {
+  #write(entry: NewEntry, options?: AppendOptions): StoredEntry {
     while (this.#pending.length > 0) {
       const { id, entry: repair } = this.#pending[0]!;
-      this.#journal.append(repair, { id });
+      const stored = this.#journal.append(repair, { id });
+      this.#entries?.push(stored);
       this.#pending.shift();
     }
-    return this.#journal.append(entry, options);
+    const stored = this.#journal.append(entry, options);
+    this.#entries?.push(stored);
+    return stored;
   }
 
   #load(entry: StoredEntry): void {
     switch (entry.type) {
       case "message":
-        this.#add({ id: entry.id, message: entry.message });
+        this.#add({ id: entry.id, message: entry.message, raw: entry.raw });
+        break;
+      case "context_edit":
+        this.#edit(
+          entry.targetId,
+          entry.replacement === null ? undefined : decodeMessage(entry.replacement),
+        );
         break;
       case "session_info":
         this.#name = entry.name;
@@ -224,15 +357,24 @@ export class Transcript implements Conversation {
         this.#recordedThinking = entry.thinkingLevel;
         break;
       case "compaction":
-        this.#noteCompaction(entry.summary, entry.firstKeptEntryId);
+        this.#noteCompaction({
+          summary: entry.summary,
+          firstKeptId: entry.firstKeptEntryId,
+          tokensBefore: entry.tokensBefore,
+          timestamp: Date.parse(entry.timestamp) || 0,
+        });
         this.#count(entry.usage, entry.receipt);
         break;
       case "usage":
         this.#count(entry.usage, entry.receipt);
         break;
       case "custom":
-      case "opaque":
         break;
+      case "opaque": {
+        const message = decodeForeignEntry(entry.raw);
+        if (message !== undefined) this.#add({ id: entry.id, message });
+        break;
+      }
     }
   }
 
@@ -259,7 +401,7 @@ export class Transcript implements Conversation {
     const { message } = stored;
     const stats = this.#stats;
     if (message.role === "user") {
-      if (message.internal !== undefined) return;
+      if (message.internal !== undefined || message.foreign !== undefined) return;
       stats.userMessages++;
       this.#title ??= titleOf(message.display ?? textOf(message));
     } else if (message.role === "assistant") {

@@ -3,6 +3,7 @@
  * late keeps the first response fast.
  */
 
+import type { WatchOutput } from "../agent/run_tools.ts";
 import type { TurnSetting } from "../agent/run_turn.ts";
 import type { Tool, ToolContext } from "../agent/tool.ts";
 import { type CallHooks, extendCallHooks, extendModel } from "./extend.ts";
@@ -21,6 +22,7 @@ export interface TurnKit {
   readonly toolContext: BaseToolContext;
   readonly callHooks: CallHooks;
   readonly compactor: Compactor;
+  readonly watchOutput: WatchOutput | undefined;
   setting(): Promise<TurnSetting>;
 }
 
@@ -38,10 +40,19 @@ export interface WorkshopCustomer {
 
 export class Workshop {
   readonly #settings: Settings;
-  #systemPrompt: Promise<string> | undefined;
+  #systemPrompt: { readonly workspace: string; readonly text: Promise<string> } | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
+  }
+
+  /** Read once for a workspace. */
+  #readPrompt(read: () => Promise<string>): Promise<string> {
+    const { workspace } = this.#settings;
+    if (this.#systemPrompt?.workspace !== workspace) {
+      this.#systemPrompt = { workspace, text: read() };
+    }
+    return this.#systemPrompt.text;
   }
 
   /** Loads what turns need and makes the tools of a session. */
@@ -72,6 +83,9 @@ export class Workshop {
       outputFolder: settings.outputFolder,
       allowedVariables: settings.allowedVariables,
       secretVariables: settings.secretVariables,
+      ...(settings.policy.describeCommand === undefined
+        ? {}
+        : { describeCommand: settings.policy.describeCommand }),
       jobs: customer.jobs.forOwner({ sessionId: customer.sessionId, subagent: undefined }),
     };
     const callHooks = extendCallHooks({
@@ -81,15 +95,22 @@ export class Workshop {
     }, settings.extensions);
     const all = await createTools({ settings, customer, runTurn, toolContext, callHooks });
     const tools: ReadonlyMap<string, Tool> = chooseTools(all, settings);
+    let systemPrompt: Promise<string> | undefined;
     return {
       runTurn,
       toolContext,
       callHooks,
       compactor: new Compactor({ settings, customer }),
+      watchOutput: settings.policy.output === "snapshots"
+        ? (await import("./watch_output.ts")).watchOutput
+        : undefined,
       setting: async () => ({
         model: extendModel(settings.model, settings.extensions),
         thinkingLevel: settings.thinkingLevel,
-        systemPrompt: await (this.#systemPrompt ??= readSystemPrompt(settings, [...tools.keys()])),
+        systemPrompt:
+          await (systemPrompt ??= this.#readPrompt(() =>
+            readSystemPrompt(settings, [...tools.keys()])
+          )),
         tools,
       }),
     };

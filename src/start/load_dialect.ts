@@ -12,6 +12,7 @@ export async function loadDialect(name: DialectName): Promise<Dialect> {
     case "nimlet":
       return (await import("../dialects/nimlet/dialect.ts")).NIMLET;
     case "pi":
+      return (await import("../dialects/pi/dialect.ts")).PI;
     case "acp":
       throw new StartError(
         "usage",

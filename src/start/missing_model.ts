@@ -12,6 +12,9 @@ export function createMissingModel({ facts }: StartError): Model {
   return {
     provider: "",
     id: "",
+    lack: facts?.about === "key"
+      ? { kind: "key", provider: facts.provider, variable: facts.variable }
+      : { kind: "model" },
     api: "chat",
     info: {
       contextWindow: undefined,

@@ -6,7 +6,7 @@ import { version } from "../version.ts";
 
 /** A model for which nothing is loaded or asked yet. */
 export function openModel(choice: ModelChoice): Model {
-  const { provider, id, api, info } = choice;
+  const { provider, id, api, info, baseUrl } = choice;
   let loaded: Promise<Model> | undefined;
   const load = () => loaded ??= loadModel(choice);
   return {
@@ -14,6 +14,7 @@ export function openModel(choice: ModelChoice): Model {
     id,
     api,
     info,
+    baseUrl,
     reply: async (request, options) => await (await load()).reply(request, options),
     listModels: async (options) => await (await load()).listModels(options),
   };

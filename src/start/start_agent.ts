@@ -12,7 +12,12 @@ import { redact, secretsOf } from "../agent/redact.ts";
 import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { createMissingModel } from "./missing_model.ts";
 import { openModel } from "./open_model.ts";
-import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
+import {
+  listChoices,
+  type ModelChoice,
+  resolveModel,
+  type ResolveModelOptions,
+} from "../config/resolve_model.ts";
 import type { SessionStore } from "../session/find_session.ts";
 import { nameSession } from "../session/name_session.ts";
 import { openConversation, type SessionChoice } from "../session/open_session.ts";
@@ -56,9 +61,12 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
-  const sessionDir = options.sessionDir === undefined
+  const { sessionFolderVariable } = dialect.policy;
+  const givenDir = options.sessionDir ??
+    ((sessionFolderVariable && host.getEnv(sessionFolderVariable)) || undefined);
+  const sessionDir = givenDir === undefined
     ? {}
-    : { sessionDir: host.paths.resolve(currentFolder, options.sessionDir) };
+    : { sessionDir: host.paths.resolve(currentFolder, givenDir) };
   const store = { home, workspace, ...sessionDir };
   const settings: Settings = {
     host,
@@ -77,7 +85,30 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     ...deliveryModes(config, dialect),
     resolveModel: (name, current) =>
       Promise.resolve(openModel(resolveNamed(name, current.provider, { config, start }))),
-    saveDeliveryMode: (queue, mode) => saveDeliveryMode(host, { home, queue, mode }),
+    autoCompaction: config.agent.auto_compaction,
+    autoRetry: config.agent.auto_retry,
+    retry: {
+      maxRetries: config.retry.maxRetries ?? 3,
+      baseDelayMs: config.retry.baseDelayMs ?? 2000,
+      maxDelayMs: config.retry.maxDelayMs ?? 60_000,
+    },
+    compaction: {
+      reserveTokens: config.compaction.reserveTokens ?? 16_384,
+      keepRecentTokens: config.compaction.keepRecentTokens ?? 20_000,
+    },
+    askTimeoutSeconds: config[dialect.policy.askSettings ?? "pi"].approvalTimeoutSeconds,
+    fixed: { model: options.model !== undefined, thinking: options.thinking !== undefined },
+    modelScope: options.models,
+    store,
+    isTemporary: options.noSession,
+    configuredModels: () => listChoices(config, resolveOptions(start)).map(openModel),
+    saveDeliveryMode: (queue, mode) =>
+      saveAgentValue(host, {
+        home,
+        key: queue === "steer" ? "steering_mode" : "follow_up_mode",
+        value: mode,
+      }),
+    saveSwitch: (name, enabled) => saveAgentValue(host, { home, key: name, value: enabled }),
     openSession: () =>
       openConversation(host, {
         ...store,
@@ -134,22 +165,19 @@ async function open(start: StartOptions, store: SessionStore): Promise<OpenedSes
 }
 
 function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
-  const { model, provider, apiKey, baseUrl } = start.commandLine.options;
-  const refuseUnknownProvider = start.dialect.policy.unknownProvider === "refuse";
-  const { host } = start;
   try {
-    return resolveModel(config, {
-      model,
-      provider,
-      apiKey,
-      baseUrl,
-      refuseUnknownProvider,
-      host,
-    });
+    return resolveModel(config, resolveOptions(start));
   } catch (error) {
     if (error instanceof StartError) return error;
     throw error;
   }
+}
+
+function resolveOptions({ commandLine, dialect, host }: StartOptions): ResolveModelOptions {
+  const { model, provider, apiKey, baseUrl } = commandLine.options;
+  const refuseUnknownProvider = dialect.policy.unknownProvider === "refuse";
+  const refuseUnknownModel = dialect.policy.unknownModel === "refuse";
+  return { model, provider, apiKey, baseUrl, refuseUnknownProvider, refuseUnknownModel, host };
 }
 
 /** Whether what is missing can be set while the program runs elsewhere, and nothing else is wrong. */
@@ -206,7 +234,10 @@ function chooseNames({ options }: RunCommandLine, dialect: Dialect): ToolChoice 
     );
   return {
     only: options.noTools ? [] : options.tools && named(options.tools),
-    exclude: named(options.excludeTools ?? []),
+    exclude: [
+      ...named(options.excludeTools ?? []),
+      ...(options.tools === undefined ? dialect.policy.toolsOnRequest ?? [] : []),
+    ],
   };
 }
 
@@ -251,25 +282,24 @@ function deliveryModes(
   };
 }
 
-async function saveDeliveryMode(
+async function saveAgentValue(
   host: Host,
-  { home, queue, mode }: {
-    home: string;
-    queue: "steer" | "follow_up";
-    mode: "all" | "one-at-a-time";
-  },
+  { home, key, value }: { home: string; key: string; value: string | boolean },
 ): Promise<void> {
   const { setConfigValue } = await import("../config/edit_config.ts");
-  const key = queue === "steer" ? "steering_mode" : "follow_up_mode";
   await setConfigValue(host, {
     home,
     path: ["agent", key],
-    value: mode,
+    value,
     signal: new AbortController().signal,
   });
 }
 
 function chooseSession({ options }: RunCommandLine, { policy }: Dialect): SessionChoice {
+  const nameOf = (text: string): { isPath?: boolean; match?: "start" } => {
+    if (policy.sessionNames !== "files_and_id_starts") return {};
+    return /[/\\]|\.jsonl$/.test(text) ? { isPath: true } : { match: "start" };
+  };
   if (options.noSession) {
     return {
       kind: "memory",
@@ -280,11 +310,16 @@ function chooseSession({ options }: RunCommandLine, { policy }: Dialect): Sessio
     return {
       kind: "fork",
       text: options.fork,
+      ...nameOf(options.fork),
       ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
     };
   }
   if (options.sessionId !== undefined) return { kind: "id", id: options.sessionId };
-  if (options.session !== undefined) return { kind: "find", text: options.session };
+  if (options.session !== undefined) {
+    const { isPath, match } = nameOf(options.session);
+    if (isPath) return { kind: "path", path: options.session };
+    return { kind: "find", text: options.session, ...(match && { match }) };
+  }
   if (!options.continue) return { kind: "new" };
   return { kind: "continue", orNew: policy.nothingToContinue === "start_new" };
 }

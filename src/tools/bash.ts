@@ -6,6 +6,7 @@
 import type { JsonObject } from "../agent/message.ts";
 import {
   type CommandOutput,
+  type CommandReportEnd,
   errorOutcome,
   type ParsedArguments,
   textOutcome,
@@ -134,7 +135,13 @@ async function runInForeground(
     return await moveToJobs(run, jobs, { prefix, timeout });
   }
   const slept = watch?.wokeUp() === true;
-  const outcome = result(end, { output: run.snapshot(), slept });
+  const output = run.snapshot();
+  const outcome = context.describeCommand === undefined || slept || end.kind === "moved"
+    ? result(end, { output, slept })
+    : described(context.describeCommand, {
+      end: end.kind === "timeout" ? { ...end, timeoutMs: timeoutMs ?? 0 } : end,
+      output,
+    });
   if (slept || end.kind !== "exited" || !end.leftRunning) return outcome;
   if (jobs === undefined) return withLine(outcome, "What it left running was ended.");
   run.detach();
@@ -210,6 +217,18 @@ function result(
       ...(code === undefined ? {} : { exitCode: code }),
       ...cutDetails(output),
     },
+  };
+}
+
+function described(
+  describe: NonNullable<ToolContext["describeCommand"]>,
+  { end, output }: { end: CommandReportEnd; output: CommandOutput },
+): ToolOutcome {
+  const { text, isError } = describe(end, { ...output, text: shownOutput(output) });
+  return {
+    content: [{ type: "text", text }],
+    isError,
+    details: { exitCode: end.code, ...cutDetails(output) },
   };
 }
 

@@ -152,6 +152,7 @@ function encodeData(request: Request, result: CommandResult): Json | undefined {
     case "shutdown":
     case "set_name":
     case "set_delivery_mode":
+    default:
       return undefined;
   }
 }

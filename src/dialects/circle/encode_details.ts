@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 export function encodeCompaction(
   event: SessionEvent & { type: "compaction" },
   sessionId: string,
-): Json {
+): Json | undefined {
   const common = { type: "compaction", sessionId, trigger: event.trigger, phase: event.phase };
   switch (event.phase) {
     case "start":
@@ -37,6 +37,8 @@ export function encodeCompaction(
       };
     case "error":
       return { ...common, message: event.message };
+    case "aborted":
+      return undefined;
     case "saving":
     case "summarizing":
       return common;

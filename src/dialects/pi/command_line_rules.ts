@@ -78,6 +78,12 @@ export const PI_COMMAND_LINE_RULES: CommandLineRules = {
     throw new StartError("usage", `--thinking must be one of ${THINKING_LEVELS.join(", ")}`);
   },
 
+  splitModel(value) {
+    const colon = value.lastIndexOf(":");
+    const thinking = THINKING_LEVELS.find((name) => colon > 0 && name === value.slice(colon + 1));
+    return { model: thinking === undefined ? value : value.slice(0, colon), thinking };
+  },
+
   checkSessionText(key, value) {
     if (key !== "sessionId" || SESSION_ID.test(value)) return;
     throw new StartError(
