@@ -36,6 +36,7 @@ const allowed: Record<string, string[]> = {
   memory: ["host"],
   deno: ["host", "src/cli/command_io.ts", "src/memory/posix_paths.ts"],
   cli: ["config", "dialects", "host", "agent", "models", "session", "start"],
+  print: ["agent", "cli", "dialects", "host", "session", "start"],
   start: ["agent", "cli", "config", "dialects", "host", "models", "session"],
 };
 /** Files that a dialect may import besides: how it reads the command line. */
