@@ -80,6 +80,7 @@ export class Jobs {
     { moveToBackground: () => void; moved: () => void }
   >();
   readonly #endListeners = new Set<(job: EndedJob) => void>();
+  #reservedAgents = 0;
 
   constructor(options: JobsOptions) {
     this.#options = options;
@@ -173,11 +174,14 @@ export class Jobs {
     };
   }
 
-  /** Why no agent can start in the background now. */
-  agentRefusal(): string | undefined {
-    return this.#running().filter((job) => job.kind === "agent").length >= MAX_AGENT_JOBS
-      ? `${MAX_AGENT_JOBS} background subagents are already running`
-      : undefined;
+  /** Keeps a place, until it is disposed, for an agent that is about to be added; the text of the refusal when there is none. */
+  reserveAgent(): Disposable | string {
+    const agents = this.#running().filter((job) => job.kind === "agent").length;
+    if (agents + this.#reservedAgents >= MAX_AGENT_JOBS) {
+      return `${MAX_AGENT_JOBS} background subagents are already running`;
+    }
+    this.#reservedAgents++;
+    return { [Symbol.dispose]: () => void this.#reservedAgents-- };
   }
 
   /** Takes over a subagent. Returns the line that tells of it, and how to say that it went on a step. */

@@ -85,8 +85,10 @@ async function runInForeground(
 
 async function runInBackground(args: JsonObject, kit: SubagentKit): Promise<ToolOutcome> {
   const { customer: { jobs, sessionId }, settings } = kit;
-  const refusal = jobs.agentRefusal();
-  if (refusal !== undefined) return errorOutcome(refusal);
+  // Neighbouring calls run in parallel, so the place is taken before anything is waited for.
+  const reserved = jobs.reserveAgent();
+  if (typeof reserved === "string") return errorOutcome(reserved);
+  using _place = reserved;
   const { host } = settings;
   const logPath = host.paths.join(await settings.outputFolder(), takeLogName());
   const log = await host.files.openAppend(logPath, { mode: 0o600 });

@@ -100,9 +100,6 @@ function encodeCallEnd(event: AgentEvent & { type: "call_end" }): Json[] {
   const status = message.isError ? "error" : "success";
   return [
     { event: "tool_result", id, name, status, output: textOf(message) },
-    // A call that did not run has no end.
-    ...(event.cause === undefined || event.cause === "interrupted"
-      ? [{ event: "tool_end", id, status }]
-      : []),
+    { event: "tool_end", id, status },
   ];
 }
