@@ -85,10 +85,9 @@ async function runInForeground(
 
 async function runInBackground(args: JsonObject, kit: SubagentKit): Promise<ToolOutcome> {
   const { customer: { jobs, sessionId }, settings } = kit;
-  // Neighbouring calls run in parallel, so the place is taken before anything is waited for.
   const reserved = jobs.reserveAgent();
   if (typeof reserved === "string") return errorOutcome(reserved);
-  using _place = reserved;
+  using _room = reserved;
   const { host } = settings;
   const logPath = host.paths.join(await settings.outputFolder(), takeLogName());
   const log = await host.files.openAppend(logPath, { mode: 0o600 });
