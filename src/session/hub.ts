@@ -32,8 +32,8 @@ export class Hub {
   readonly #hardEnd = new AbortController();
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
-  /** Resolves when the commands of the read that is being handled are answered. */
-  #batchDone: Promise<void> | undefined;
+  /** Resolves when the commands of the last read are answered. */
+  #batch: Promise<void> = Promise.resolve();
   /** Commands. Closing it is the end of input; so is a read error. */
   readonly writable: WritableStream<readonly Request[]>;
   /** Results and events. Cancelling it says that the client has gone. */
@@ -62,7 +62,7 @@ export class Hub {
       start: (controller) => {
         this.#stopInput = (reason) => controller.error(reason);
       },
-      write: (requests) => this.#batchDone = this.#handleBatch(requests),
+      write: (requests) => this.#batch = this.#handleBatch(requests),
       close: () => this.#end("input"),
       abort: () => this.#end("input"),
     }, { highWaterMark: 1 });
@@ -161,7 +161,6 @@ export class Hub {
         if (wait !== undefined) await wait;
       }
     } finally {
-      this.#batchDone = undefined;
       session.closeBatch();
     }
   }
@@ -224,9 +223,7 @@ export class Hub {
       this.#settings.host.warn(`weir: ${errorText(error)}`)
     );
     // Whoever sent commands together with the one that ends everything gets an answer to each.
-    while (this.#settings.policy.settleAfterBatch && this.#batchDone !== undefined) {
-      await this.#batchDone.catch(() => {});
-    }
+    if (this.#settings.policy.settleAfterBatch) await this.#batch.catch(() => {});
     const end = { cause: this.#endCause, success };
     this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
