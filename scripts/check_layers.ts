@@ -20,7 +20,7 @@ const allowed: Record<string, string[]> = {
   models: ["agent"],
   tools: ["agent", "host"],
   mcp: ["agent", "wire", "host"],
-  extensions: ["agent", "wire", "host"],
+  extensions: ["src/tools/arguments.ts", "agent", "wire", "host"],
   session: ["agent", "tools", "host"],
   dialects: [
     "src/session/command.ts",
@@ -37,7 +37,18 @@ const allowed: Record<string, string[]> = {
   deno: ["host", "src/cli/command_io.ts", "src/memory/posix_paths.ts"],
   cli: ["config", "dialects", "host", "agent", "models", "session", "start"],
   print: ["agent", "cli", "dialects", "host", "session", "start"],
-  start: ["agent", "cli", "config", "dialects", "host", "models", "session"],
+  start: [
+    "src/tools/child_environment.ts",
+    "agent",
+    "cli",
+    "config",
+    "dialects",
+    "extensions",
+    "host",
+    "mcp",
+    "models",
+    "session",
+  ],
 };
 /** Files that a dialect may import besides: how it reads the command line. */
 const forCommandLines = [
@@ -48,7 +59,10 @@ const forCommandLines = [
 /** Everybody may import these. */
 const forAll = ["errors", "version"];
 /** Parts that may be imported with `import()` only, by whom. */
-const lazily: Record<string, string[]> = { cli: ["models"], start: ["models"] };
+const lazily: Record<string, string[]> = {
+  cli: ["models"],
+  start: ["models", "mcp", "extensions"],
+};
 /** These join the parts; only they see `deno` and `cli`. */
 const joints = ["main"];
 const forJoints = ["deno", "cli", "main"];

@@ -14,6 +14,7 @@ import { createDenoHost } from "./deno/deno_host.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { errorText, StartError } from "./errors.ts";
 import type { Host } from "./host.ts";
+import type { StartedAgent } from "./start/start_agent.ts";
 import { loadDialect } from "./start/load_dialect.ts";
 
 /** Signals that end the program, with their exit codes. */
@@ -23,6 +24,7 @@ const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export async function main(): Promise<never> {
   // stdout carries protocol only; whatever a dependency logs goes to stderr.
   for (const method of ["log", "info", "debug", "table", "dir", "group"] as const) {
+    // deno-lint-ignore no-console
     console[method] = (...values: unknown[]) => console.error(...values);
   }
   const host = createDenoHost();
@@ -105,11 +107,31 @@ async function run(
     import("./session/hub.ts"),
     import("./serve.ts"),
   ]);
-  const signal = new AbortController().signal;
-  const agent = await startAgent({ host, dialect, commandLine, currentFolder: Deno.cwd(), signal });
+  const stdout = Deno.stdout.writable;
+  if (commandLine.options.extensions) {
+    const { guardStdout } = await import("./deno/guard_stdout.ts");
+    guardStdout();
+  }
+  const start = new AbortController();
+  let stop = () => start.abort(new Error("the program was told to end"));
+  const signals = listenForSignals({ host, dialect, onSignal: () => stop() });
+  let agent: StartedAgent;
+  try {
+    agent = await startAgent({
+      host,
+      dialect,
+      commandLine,
+      currentFolder: Deno.cwd(),
+      signal: start.signal,
+    });
+  } catch (error) {
+    if (signals.code !== undefined) return signals.code;
+    throw error;
+  }
   const hub = new Hub(agent);
-  const signals = listenForSignals({ host, dialect, onSignal: () => hub.stop("signal") });
-  await serve({ stdin: Deno.stdin.readable, stdout: Deno.stdout.writable, dialect, hub });
+  stop = () => hub.stop("signal");
+  if (signals.code !== undefined) stop();
+  await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });
   const end = await hub.ended;
   return dialect.exitCode({ ...end, signalCode: signals.code });
 }

@@ -2,6 +2,7 @@
 
 import type { ToolSpec } from "../agent/model.ts";
 import { errorOutcome, type Tool } from "../agent/tool.ts";
+import { BUILT_IN_TOOL_NAMES } from "../agent/tool_name.ts";
 import { bashTool } from "../tools/bash.ts";
 import { editTool } from "../tools/edit.ts";
 import { findTool } from "../tools/find.ts";
@@ -34,7 +35,8 @@ export function createTools(kit: Omit<SubagentKit, "tools">): Tools {
       : createRefusingTool(questionTool, settings.policy.questionRefusal),
     createListJobsTool(customer.jobs),
     createStopJobTool(customer.jobs),
-    ...settings.moreTools,
+    // Approvals know tools by their names, so that nobody else's may have one of them.
+    ...settings.moreTools.filter(({ name }) => !BUILT_IN_TOOL_NAMES.has(name)),
   ].filter((tool) => tool.name !== "bash" || settings.host.processes !== undefined) as Tool[];
   const tools = new Map(general.map((tool) => [tool.name, tool]));
   return new Map([...tools, ["task", createTaskTool({ ...kit, tools }) as Tool]]);

@@ -134,6 +134,8 @@ export class Hub {
     } catch (error) {
       this.#settings.host.warn(`weir: ${errorText(error)}`);
     }
+    const { extensions, workspace } = this.#settings;
+    await extensions?.sessionEnd({ id: session.id, workspace });
   }
 
   #createSession(opened: OpenedSession): Session {
@@ -144,6 +146,8 @@ export class Hub {
       jobs: this.jobs,
       emit: (event) => this.#emit(session, event),
     });
+    const { extensions, workspace } = this.#settings;
+    void extensions?.sessionStart({ id: session.id, workspace });
     return session;
   }
 
@@ -219,6 +223,9 @@ export class Hub {
     const { success } = session;
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
+    await this.#settings.stopServers?.().catch((error) =>
+      this.#settings.host.warn(`weir: ${errorText(error)}`)
+    );
     await this.#settings.removeOutput().catch((error) =>
       this.#settings.host.warn(`weir: ${errorText(error)}`)
     );

@@ -394,8 +394,7 @@ export class Session implements AsyncDisposable {
         close(result);
         return false;
       },
-      beforeCall: kit.decideCall,
-      afterCall: kit.afterCall,
+      ...kit.callHooks,
       makeRoom: (signal) => kit.compactor.makeRoom(signal),
     };
   }

@@ -1,6 +1,6 @@
 /**
  * From a command line to the settings and the session of a run: folder, trust, configuration, model, conversation, in the order in which
- * problems are to be told. Reads no input and starts nothing.
+ * problems are to be told. Reads no input; with `--extensions`, starts them when nothing else can fail any more.
  */
 
 import type { RunCommandLine } from "../cli/command_line.ts";
@@ -10,8 +10,11 @@ import { HostError, RequestError, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
 import { createMissingModel } from "./missing_model.ts";
+import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { openModel } from "./open_model.ts";
 import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
+import type { SessionStore } from "../session/find_session.ts";
+import { nameSession } from "../session/name_session.ts";
 import { openConversation, type SessionChoice } from "../session/open_session.ts";
 import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
@@ -31,7 +34,10 @@ export interface StartedAgent {
   readonly opened: OpenedSession;
 }
 
-/** Throws `StartError` with the text for the user. The caller disposes the journal. */
+/**
+ * Throws `StartError` with the text for the user, or `signal.reason`; nothing is open or runs then. A hub that is made of the result closes
+ * the journal and stops the servers; without one the caller calls `discardAgent`.
+ */
 export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const { host, dialect, commandLine, currentFolder, signal } = start;
   const { options } = commandLine;
@@ -81,18 +87,50 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     redact: createRedact(choice),
     ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
-  const opened = await openConversation(host, {
-    ...store,
-    choice: chooseSession(commandLine, dialect),
-    signal,
-  })
-    .catch((error) => {
-      if (error instanceof HostError) {
-        throw new StartError("session", error.message, { cause: error, exitCode: 1 });
-      }
-      throw error;
+  const opened = await open(start, store);
+  if (!options.extensions) return { settings, opened };
+  try {
+    const started = await loadExtensions({
+      host,
+      config,
+      home,
+      workspace,
+      trusted,
+      secretVariables: settings.secretVariables,
+      signal,
     });
-  return { settings, opened };
+    return { settings: { ...settings, ...started }, opened };
+  } catch (error) {
+    await opened.journal[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Closes and stops what was opened and started for an agent that nobody will use. */
+export async function discardAgent({ settings, opened }: StartedAgent): Promise<void> {
+  await settings.stopServers?.();
+  await opened.journal[Symbol.asyncDispose]();
+}
+
+async function loadExtensions(options: StartExtensionsOptions): Promise<StartedExtensions> {
+  const { startExtensions } = await import("./start_extensions.ts");
+  return await startExtensions(options);
+}
+
+async function open(start: StartOptions, store: SessionStore): Promise<OpenedSession> {
+  const { host, commandLine, dialect, signal } = start;
+  await using held = new AsyncDisposableStack();
+  try {
+    const choice = chooseSession(commandLine, dialect);
+    const opened = await openConversation(host, { ...store, choice, signal });
+    held.use(opened.journal);
+    const named = await nameSession(opened, commandLine.options.name ?? "");
+    held.move();
+    return named;
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    throw new StartError("session", error.message, { cause: error, exitCode: 1 });
+  }
 }
 
 function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
