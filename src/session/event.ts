@@ -32,7 +32,7 @@ export type SessionEvent =
     readonly turn: number;
     readonly opening: TurnOpening | undefined;
   }
-  /** A turn is over. `usage` is the sum of its replies. */
+  /** A turn is over. `usage` is the sum of its replies; `durationMs` is the time since its `turn_start`. */
   | ({
     readonly type: "turn_end";
     readonly turn: number;
@@ -69,6 +69,7 @@ export type SessionEvent =
   };
 
 export type TurnOutcome =
+  /** `model`: the one that the endpoint says gave the answer, if it says. */
   | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
   | { readonly outcome: "aborted" }
   | { readonly outcome: "failed"; readonly error: string };
