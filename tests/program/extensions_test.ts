@@ -103,8 +103,8 @@ Deno.test("--extensions offers tools of MCP servers and extensions, and nothing 
       }`,
     },
     projectExtensions: {
-      "own.ts": `export default (weir: { addTool(tool: unknown): void }) =>
-        weir.addTool({ name: "own", description: "Own", run: (): string => "project" });`,
+      "own.js": `export default (weir) =>
+        weir.addTool({ name: "own", description: "Own", run: () => "project" });`,
     },
     env: { SOME_TOKEN: "secret", PLAIN: "plain" },
   }, async (bench) => {
