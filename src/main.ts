@@ -122,14 +122,16 @@ async function run(
       signal: start.signal,
     });
   } catch (error) {
-    if (signals.code !== undefined) return signals.code;
-    throw error;
+    if (signals.code === undefined) throw error;
+    host.processes?.endRecord();
+    return signals.code;
   }
   const hub = new Hub(agent);
   stop = () => hub.stop("signal");
   if (signals.code !== undefined) stop();
   await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });
   const end = await hub.ended;
+  host.processes?.endRecord();
   return dialect.exitCode({ ...end, signalCode: signals.code });
 }
 
@@ -165,6 +167,7 @@ async function runOnce(
     if (stop.signal.aborted && error === stop.signal.reason) return undefined;
     throw error;
   });
+  host.processes?.endRecord();
   if (end === undefined) return signals.code!;
   return oneShot.exitCode({ ...end, signalCode: signals.code });
 }
