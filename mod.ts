@@ -5,6 +5,7 @@
  */
 
 export { version } from "./src/version.ts";
+export type { Extension, ExtensionApi } from "./src/extensions/extension_api.ts";
 
 if (import.meta.main) {
   const { main } = await import("./src/main.ts");
