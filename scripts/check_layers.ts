@@ -36,6 +36,17 @@ const allowed: Record<string, string[]> = {
   memory: ["host"],
   deno: ["host", "src/cli/command_io.ts"],
   cli: ["config", "dialects", "host", "agent", "models", "session", "start"],
+  // What mod.ts gives to other programs; of the start it needs only the dialects by name.
+  library: [
+    "agent",
+    "dialects",
+    "host",
+    "memory",
+    "serve",
+    "session",
+    "wire",
+    "src/start/load_dialect.ts",
+  ],
   start: ["agent", "cli", "config", "dialects", "host", "models", "session"],
 };
 /** Files that a dialect may import besides: how it reads the command line. */
