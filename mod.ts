@@ -9,6 +9,7 @@ export { serve } from "./src/library/serve.ts";
 export { createMemoryHost } from "./src/memory/memory_host.ts";
 export { createDemoModel } from "./src/models/demo.ts";
 export { createOpenaiModel } from "./src/models/openai.ts";
+export { THINKING_LEVELS } from "./src/agent/model.ts";
 export { errorOutcome, textOutcome } from "./src/agent/tool.ts";
 export { HostError, ModelError, RequestError, StartError } from "./src/errors.ts";
 export { version } from "./src/version.ts";
