@@ -67,7 +67,7 @@ const homes: Record<string, string> = {
   "openai": "src/models/openai.ts",
   "@std/jsonc": "src/config/config.ts",
 };
-const forTests = ["@std/assert", "@std/testing", "ajv"];
+const forTests = ["@std/assert", "@std/testing", "ajv", "esbuild"];
 
 interface Import {
   specifier: string;
@@ -118,7 +118,7 @@ function judgeImport(path: string, { specifier, isDynamic }: Import): string | u
   }
   if (/^\w+:/.test(specifier)) return `${specifier} has to be a package of the import map`;
   const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
-  if (forTests.includes(name)) return `only tests may import ${name}`;
+  if (forTests.includes(name)) return `only tests and scripts may import ${name}`;
   if (Object.hasOwn(homes, name) && homes[name] !== path) {
     return `only ${homes[name]} may import ${name}`;
   }
