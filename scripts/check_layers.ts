@@ -34,7 +34,7 @@ const allowed: Record<string, string[]> = {
   serve: ["wire", "dialects", "session"],
   config: ["host", "agent"],
   memory: ["host"],
-  deno: ["host", "src/cli/command_io.ts"],
+  deno: ["host", "src/cli/command_io.ts", "src/memory/posix_paths.ts"],
   cli: ["config", "dialects", "host", "agent", "models", "session", "start"],
   // What mod.ts gives to other programs; of the start it needs only the dialects by name.
   library: [
@@ -47,6 +47,7 @@ const allowed: Record<string, string[]> = {
     "wire",
     "src/start/load_dialect.ts",
   ],
+  print: ["agent", "cli", "dialects", "host", "session", "start"],
   start: ["agent", "cli", "config", "dialects", "host", "models", "session"],
 };
 /** Files that a dialect may import besides: how it reads the command line. */

@@ -20,17 +20,7 @@ const tasks: Record<string, (args: string[], source: Source) => Step[]> = {
   demo: script("demo.ts"),
   bundle: script("bundle.ts"),
   compile: script("compile.ts"),
-  bench: (args, source) => [{
-    name: "bench",
-    args: [
-      "bench",
-      "-A",
-      "--config",
-      configFile(source),
-      ...args,
-      ...places(args, ["scripts/bench"]),
-    ],
-  }],
+  bench: script("bench/bench.ts"),
   test: (args, source) => [testStep({ args, source, paths: ["tests"] })],
   ok: (args, source) => [
     { name: "format", args: ["fmt", "--check", "--config", configFile(source)] },

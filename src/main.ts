@@ -49,7 +49,8 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
     }
     for (const warning of commandLine.warnings) host.warn(warning);
     dialect = await loadDialect(commandLine.dialect);
-    return await run(commandLine, { dialect, host });
+    const isLasting = commandLine.mode === "rpc";
+    return await (isLasting ? run : runOnce)(commandLine, { dialect, host });
   } catch (error) {
     if (error instanceof StartError) {
       const failure = dialect?.describeStartError(error) ??
@@ -99,6 +100,30 @@ async function run(
   await serve({ stdin: Deno.stdin.readable, stdout: Deno.stdout.writable, dialect, hub });
   const end = await hub.ended;
   return dialect.exitCode({ ...end, signalCode: signals.code });
+}
+
+async function runOnce(
+  commandLine: RunCommandLine,
+  { dialect, host }: { dialect: Dialect; host: Host },
+): Promise<number> {
+  const oneShot = await dialect.loadOneShot?.();
+  if (oneShot === undefined) {
+    throw new StartError("usage", `--dialect ${dialect.name} needs --mode rpc`);
+  }
+  const { runPrint } = await import("./print/run_print.ts");
+  const stop = new AbortController();
+  const signals = listenForSignals(host, () => stop.abort());
+  const end = await runPrint({
+    host,
+    dialect,
+    oneShot,
+    commandLine,
+    currentFolder: Deno.cwd(),
+    stdin: Deno.stdin.isTerminal() ? undefined : Deno.stdin.readable,
+    stdout: Deno.stdout.writable,
+    signal: stop.signal,
+  });
+  return oneShot.exitCode({ ...end, signalCode: signals.code });
 }
 
 /** The first signal ends the run in order; a second one kills what runs and exits at once. */

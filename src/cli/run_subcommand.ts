@@ -44,6 +44,10 @@ export async function runSubcommand(
       }, io);
     }
     case "export":
+      return await (await import("./export_command.ts")).runExportCommand(host, {
+        ...command,
+        ...place,
+      }, io);
     case "schema":
       throw new StartError("usage", `weir ${command.kind} is not available in this version`);
   }

@@ -2,10 +2,10 @@
  * The real machine as a `Host`. This folder is the only one that names `Deno` or `node:`.
  */
 
-import * as nodePath from "node:path";
-import type { Host, HostPaths } from "../host.ts";
+import type { Host } from "../host.ts";
 import { DenoFiles } from "./deno_files.ts";
 import { DenoProcesses } from "./deno_processes.ts";
+import { systemPaths } from "./system_paths.ts";
 
 const PLATFORMS: Readonly<Record<string, Host["platform"]>> = {
   linux: "linux",
@@ -19,23 +19,14 @@ export function createDenoHost(): Host {
     platform: PLATFORMS[Deno.build.os] ?? "other",
     pid: Deno.pid,
     files: new DenoFiles(),
-    paths,
+    paths: systemPaths,
     processes: new DenoProcesses(),
-    homeFolder: Deno.env.get("HOME") || Deno.env.get("USERPROFILE") || nodePath.resolve("/"),
+    homeFolder: Deno.env.get("HOME") || Deno.env.get("USERPROFILE") ||
+      systemPaths.resolve("/", "/"),
     getEnv: (name) => Deno.env.get(name),
     warn,
   };
 }
-
-const paths: HostPaths = {
-  separator: nodePath.sep,
-  isAbsolute: nodePath.isAbsolute,
-  resolve: (base, path) => nodePath.resolve(base, path),
-  join: nodePath.join,
-  dirname: nodePath.dirname,
-  basename: (path) => nodePath.basename(path),
-  relative: nodePath.relative,
-};
 
 /** Synchronous, so that the line is out before an exit that follows. A stderr that nobody reads is no failure. */
 function warn(line: string): void {

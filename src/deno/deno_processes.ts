@@ -3,15 +3,15 @@
  * started and no terminal signal reaches it. Knows nothing of shells' output or tools.
  */
 
-import * as nodePath from "node:path";
-import process from "node:process";
 import { HostError } from "../errors.ts";
 import type { HostProcess, HostProcesses, ProcessEnd, StartOptions } from "../host.ts";
+import { builtInModule } from "./built_in_module.ts";
 import { toHostError } from "./deno_error.ts";
 import { joinStreams } from "./join_streams.ts";
 import { ProcessOutput } from "./process_output.ts";
 import { readRow } from "./process_table.ts";
 import { createTreeMarker, ProcessTree } from "./process_tree.ts";
+import { systemPaths } from "./system_paths.ts";
 
 const isWindows = Deno.build.os === "windows";
 
@@ -141,7 +141,7 @@ class DenoProcess implements HostProcess {
 /** Signal 0 reaches every living process, on systems that have no table to read too. */
 function isSignalable(pid: number): boolean {
   try {
-    process.kill(pid, 0);
+    builtInModule<typeof import("node:process")>("node:process").kill(pid, 0);
     return true;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";
@@ -181,7 +181,10 @@ function findProgram(
     : options.search.split(isWindows ? ";" : ":").filter((folder) => folder !== "");
   for (const folder of folders) {
     for (const ending of endings) {
-      const path = nodePath.resolve(options.folder, folder, program + ending);
+      const path = systemPaths.resolve(
+        systemPaths.resolve(options.folder, folder),
+        program + ending,
+      );
       if (isProgram(path)) return path;
     }
   }

@@ -6,7 +6,7 @@
  * each looks again whether the old file is still the one in place.
  */
 
-import * as nodePath from "node:path";
+import { systemPaths } from "./system_paths.ts";
 import { HostError } from "../errors.ts";
 import { toHostError } from "./deno_error.ts";
 import { processStart } from "./process_table.ts";
@@ -16,7 +16,7 @@ const held = new Set<string>();
 
 /** See `HostFiles.lock`. */
 export async function lockFile(path: string): Promise<AsyncDisposable> {
-  const key = nodePath.resolve(path);
+  const key = systemPaths.resolve(Deno.cwd(), path);
   if (held.has(key)) throw lockedError(path, Deno.pid);
   held.add(key);
   try {

@@ -2,7 +2,7 @@
  * Atomic replacement of a file: temporary file beside it, fsync, rename, fsync of the folder. Knows nothing of the content.
  */
 
-import * as nodePath from "node:path";
+import { systemPaths } from "./system_paths.ts";
 import { HostError } from "../errors.ts";
 import { isNothingThere, toHostError } from "./deno_error.ts";
 
@@ -29,8 +29,8 @@ export async function replaceFile(
     if (old?.isDirectory) throw new HostError("is_folder", `Is a directory: ${path}`, { path });
     const kept = old?.isFile ? old : undefined;
     const mode = (kept?.mode ?? options.mode ?? (0o666 & ~umask())) & 0o7777;
-    const folder = nodePath.dirname(target);
-    const temporary = nodePath.join(folder, temporaryName(nodePath.basename(target)));
+    const folder = systemPaths.dirname(target);
+    const temporary = systemPaths.join(folder, temporaryName(systemPaths.basename(target)));
     try {
       await writeSynced(temporary, bytes, { mode, owner: kept, signal });
       signal.throwIfAborted();
@@ -74,7 +74,7 @@ async function followLinks(path: string): Promise<string> {
   for (let count = 0; count < MAX_LINKS; count++) {
     const info = await lstatOrNothing(current);
     if (!info?.isSymlink) return current;
-    current = nodePath.resolve(nodePath.dirname(current), await Deno.readLink(current));
+    current = systemPaths.resolve(systemPaths.dirname(current), await Deno.readLink(current));
   }
   throw new HostError("other", `Too many levels of symbolic links: ${path}`, { path });
 }

@@ -8,10 +8,11 @@ import type { Dialect } from "./dialect.ts";
 export class DecodeStream extends TransformStream<readonly Line[], readonly Request[]> {
   constructor(dialect: Dialect) {
     super({
-      transform(lines, controller) {
+      async transform(lines, controller) {
         const requests: Request[] = [];
         for (const line of lines) {
-          const request = dialect.decode(line);
+          let request = dialect.decode(line);
+          if (request instanceof Promise) request = await request;
           if (request !== undefined) requests.push(request);
         }
         if (requests.length > 0) controller.enqueue(requests);

@@ -7,6 +7,7 @@ import type { StartError } from "../errors.ts";
 import type { HubEnd, OutRecord, Request } from "../session/command.ts";
 import type { SessionPolicy } from "../session/policy.ts";
 import type { Line } from "../wire/line_stream.ts";
+import type { OneShot } from "./one_shot.ts";
 
 /** Turns records into text. Has a state, one per connection: what was said before may decide how something is said. */
 export interface Encoder {
@@ -34,8 +35,10 @@ export interface Dialect {
   describeStartError(error: StartError): StartFailure;
   /** The exit code of a lasting connection. */
   exitCode(end: ServeEnd): number;
-  /** The command on a line, or why it is none; `undefined` for a line that gets no answer. Never throws. */
-  decode(line: Line): Request | undefined;
+  /** The command on a line, or why it is none; `undefined` for a line that gets no answer. Never throws or rejects. */
+  decode(line: Line): Request | undefined | Promise<Request>;
   /** `rpc`: a lasting client; `print`: the one-shot mode, which may leave out what only a lasting client needs. */
   createEncoder(options: { mode: "rpc" | "print" }): Encoder;
+  /** How its one-shot modes work; absent where there are none. */
+  readonly loadOneShot?: () => Promise<OneShot>;
 }

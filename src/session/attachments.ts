@@ -64,9 +64,10 @@ export interface MentionOptions {
 
 /** What one path brings, or why it brings nothing. `path` is relative to the workspace. */
 export type Attachment =
-  | { readonly kind: "text" | "folder"; readonly path: string; readonly text: string }
+  | { readonly kind: "text"; readonly path: string; readonly text: string }
+  | { readonly kind: "folder"; readonly path: string; readonly text: string }
   | { readonly kind: "image"; readonly path: string; readonly image: ImageBlock }
-  | { readonly kind: "missing" | "outside" | "credential" | "unsuitable" };
+  | { readonly kind: "missing" | "outside" | "credential" | "unsuitable" | "too_large" };
 
 /** A longer path exists nowhere. */
 const MAX_PATH_LENGTH = 4096;
@@ -99,17 +100,24 @@ export async function expandMentions(
       images.push(attachment.image);
     } else {
       const tag = kind === "text" ? "file" : "folder";
-      const name = path.replaceAll('"', "&quot;");
-      expanded += `\n\n<${tag} path="${name}">\n${attachment.text}\n</${tag}>`;
+      expanded += `\n\n${encodeTextBlock(tag, attachment)}`;
     }
     seen.add(path);
   }
   return { text: expanded, images };
 }
 
+/** How a text that comes with a message is put into it. */
+export function encodeTextBlock(
+  tag: "file" | "folder",
+  { path, text }: { readonly path: string; readonly text: string },
+): string {
+  return `<${tag} path="${path.replaceAll('"', "&quot;")}">\n${text}\n</${tag}>`;
+}
+
 /**
  * Reads what one path brings under the style's limits. `missing` also stands for what cannot be read, `unsuitable` for what is neither
- * text nor image, or too large. Throws only `signal.reason`.
+ * text nor image. Throws only `signal.reason`.
  */
 export async function attachFile(given: string, options: MentionOptions): Promise<Attachment> {
   options.signal.throwIfAborted();
@@ -146,7 +154,7 @@ async function attach(given: string, options: MentionOptions): Promise<Attachmen
   const kind = sniffContent(bytes, { isWhole });
   if (kind === "binary") return { kind: "unsuitable" };
   if (kind !== "text") return await attachImage(kind, { path, real, info }, options);
-  if (!isWhole && style.longText === "left") return { kind: "unsuitable" };
+  if (!isWhole && style.longText === "left") return { kind: "too_large" };
   return { kind: "text", path, text: decodeStart(bytes.subarray(0, limit)) };
 }
 
@@ -155,9 +163,9 @@ async function attachImage(
   { path, real, info }: { path: string; real: string; info: FileInfo },
   { host, signal }: MentionOptions,
 ): Promise<Attachment> {
-  if (info.size > MAX_IMAGE_BYTES) return { kind: "unsuitable" };
+  if (info.size > MAX_IMAGE_BYTES) return { kind: "too_large" };
   const bytes = await host.files.read(real, { signal, limit: MAX_IMAGE_BYTES + 1 });
-  if (bytes.length > MAX_IMAGE_BYTES) return { kind: "unsuitable" };
+  if (bytes.length > MAX_IMAGE_BYTES) return { kind: "too_large" };
   const filename = host.paths.basename(path);
   return {
     kind: "image",

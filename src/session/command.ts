@@ -3,7 +3,7 @@
  * wire name is known here.
  */
 
-import type { Message } from "../agent/message.ts";
+import type { ImageBlock, Message } from "../agent/message.ts";
 import type { RequestError } from "../errors.ts";
 import type { SessionEvent } from "./event.ts";
 import type { JobRecord } from "./job_record.ts";
@@ -31,8 +31,22 @@ export interface HubEnd {
 /** What to do with a prompt that comes while a turn runs. */
 export type WhileBusy = "steer" | "follow_up" | "refuse";
 
+/** What a message has beside its text. */
+export interface MessageExtras {
+  /** Mentions are looked for from this character of the text on; 0 when absent. */
+  readonly mentionsFrom?: number;
+  /** Put before the text, with a blank line between, where the model reads it; not part of what was sent. */
+  readonly files?: string;
+  readonly images?: readonly ImageBlock[];
+}
+
 export type Command =
-  | { readonly type: "prompt"; readonly message: string; readonly whileBusy: WhileBusy }
+  | {
+    readonly type: "prompt";
+    readonly message: string;
+    readonly whileBusy: WhileBusy;
+    readonly extras?: MessageExtras;
+  }
   | { readonly type: "steer"; readonly message: string }
   | { readonly type: "follow_up"; readonly message: string }
   | { readonly type: "abort" }

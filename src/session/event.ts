@@ -4,6 +4,7 @@
 
 import type { AgentEvent, MessageOrigin } from "../agent/agent_event.ts";
 import type { JsonValue, Usage, UserMessage } from "../agent/message.ts";
+import type { EndCause } from "./command.ts";
 import type { JobRecord } from "./job_record.ts";
 
 /** How many messages wait. */
@@ -63,9 +64,15 @@ export type SessionEvent =
   | { readonly type: "subagent"; readonly tags: SubagentTags; readonly event: SubagentEvent }
   | { readonly type: "plan_change"; readonly items: readonly JsonValue[] }
   | { readonly type: "name_change"; readonly name: string }
-  | { readonly type: "session_open" }
+  /** The first event of a session. `workspace` is absolute; `model` is the id in use. */
+  | { readonly type: "session_open"; readonly workspace: string; readonly model: string }
   /** The last event of a session. `jobsStopped`: how many jobs had to be stopped for it. `success`: no turn failed. */
-  | { readonly type: "session_close"; readonly jobsStopped: number; readonly success: boolean };
+  | {
+    readonly type: "session_close";
+    readonly jobsStopped: number;
+    readonly success: boolean;
+    readonly cause: EndCause;
+  };
 
 /** How a turn ended. */
 export type TurnOutcome =

@@ -5,7 +5,7 @@ import { RequestError } from "../errors.ts";
 import type { Command, CommandResult } from "./command.ts";
 import { hashImages, imagesWithoutHash } from "./hash_images.ts";
 import type { Hub } from "./hub.ts";
-import type { QueueName } from "./message_queue.ts";
+import type { QueueName, WaitingMessage } from "./message_queue.ts";
 
 export interface HandledCommand {
   readonly result: CommandResult;
@@ -75,7 +75,7 @@ export function handleCommand(
     case "move_to_background":
       return handleMoveToBackground(hub);
     case "export_html":
-      throw new RequestError("unavailable", "export_html is not available");
+      return handleExport(command.outputPath, hub);
   }
 }
 
@@ -114,6 +114,28 @@ async function handleNewSession(hub: Hub): Promise<HandledCommand> {
   refuseWhileBusy(hub);
   const created = await hub.replaceSession();
   return { result: { type: "new_session", value: { sessionId: created.id } } };
+}
+
+async function handleExport(path: string | undefined, hub: Hub): Promise<HandledCommand> {
+  const { session: { id, transcript }, settings } = hub;
+  const { host, workspace, model, credentialPatterns } = settings;
+  const { saveExport } = await import("./save_export.ts");
+  const saved = await saveExport(host, {
+    sessionId: id,
+    title: transcript.title,
+    model: model.id,
+    workspace,
+    // As it is now; a turn may go on meanwhile.
+    messages: [...transcript.messages],
+    stats: transcript.stats(),
+  }, {
+    folder: workspace,
+    path,
+    sessionPath: transcript.path,
+    credentialPatterns,
+    signal: new AbortController().signal,
+  });
+  return { result: { type: "export_html", value: { path: saved } } };
 }
 
 async function handleSetName(name: string, { session }: Hub): Promise<HandledCommand> {
@@ -162,7 +184,7 @@ function handlePrompt(
 ): HandledCommand {
   const { session } = context.hub;
   refuseWhileEnding(context.hub);
-  if (!session.busy) return startTurn(command.message, context, "prompt");
+  if (!session.busy) return startTurn(command, context);
   if (command.whileBusy === "refuse") {
     throw new RequestError(
       "behavior_required",
@@ -182,24 +204,27 @@ function handleQueued(
   if (settings.policy.queueWhileIdle === "refuse") {
     throw new RequestError("idle", "no turn is running");
   }
-  return startTurn(command.message, context, command.type);
+  return startTurn(command, context);
 }
 
-function startTurn(
-  message: string,
-  { hub, requestId }: CommandContext,
-  type: "prompt" | QueueName,
-): HandledCommand {
-  const begin = hub.session.start({ text: message, requestId });
-  return { result: { type, value: { disposition: "started" } }, after: begin };
+type MessageCommand = Command & { type: "prompt" | QueueName };
+
+function startTurn(command: MessageCommand, { hub, requestId }: CommandContext): HandledCommand {
+  const begin = hub.session.start(waitingMessage(command, requestId));
+  return { result: { type: command.type, value: { disposition: "started" } }, after: begin };
+}
+
+function waitingMessage(command: MessageCommand, requestId: unknown): WaitingMessage {
+  const extras = command.type === "prompt" ? command.extras : undefined;
+  return { text: command.message, requestId, ...(extras === undefined ? {} : { extras }) };
 }
 
 function enqueue(
   queue: QueueName,
-  command: { readonly type: "prompt" | QueueName; readonly message: string },
+  command: MessageCommand,
   { hub, requestId }: CommandContext,
 ): HandledCommand {
-  const tell = hub.session.enqueue(queue, { text: command.message, requestId });
+  const tell = hub.session.enqueue(queue, waitingMessage(command, requestId));
   return { result: { type: command.type, value: { disposition: "queued" } }, after: tell };
 }
 

@@ -64,7 +64,8 @@ export class Hub {
       close: () => this.#end("input"),
       abort: () => this.#end("input"),
     }, { highWaterMark: 1 });
-    this.#emit(this.#session, { type: "session_open" });
+    const { workspace, model } = options.settings;
+    this.#emit(this.#session, { type: "session_open", workspace, model: model.id });
   }
 
   /** Resolves when the last record is in the queue and everything is saved. Never rejects. */
@@ -215,10 +216,11 @@ export class Hub {
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
     await this.#settings.removeOutput();
-    this.#emit(session, { type: "session_close", jobsStopped, success });
+    const end = { cause: this.#endCause, success };
+    this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
     this.#stopInput(new Error("the session is over"));
-    this.#ended.resolve({ cause: this.#endCause, success });
+    this.#ended.resolve(end);
   }
 
   #stopTurn(cause: EndCause): void {

@@ -1,5 +1,6 @@
 /** The messages that wait for delivery: steering and follow-ups, each first in, first out. */
 
+import type { MessageExtras } from "./command.ts";
 import type { QueueDepths } from "./event.ts";
 import type { DeliveryMode } from "./policy.ts";
 
@@ -10,6 +11,7 @@ export interface WaitingMessage {
   readonly text: string;
   /** The id of the command that brought it. */
   readonly requestId: unknown;
+  readonly extras?: MessageExtras | undefined;
 }
 
 export class MessageQueues {

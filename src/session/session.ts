@@ -322,15 +322,11 @@ export class Session implements AsyncDisposable {
     options: { expand: boolean },
   ): Promise<UserMessage> {
     const { host, policy, workspace, credentialPatterns } = this.#settings;
-    const { text } = waiting;
-    const plain: UserMessage = {
-      role: "user",
-      content: [{ type: "text", text }],
-      timestamp: Date.now(),
-    };
-    if (!options.expand || !text.includes("@")) return plain;
+    const { text, extras } = waiting;
+    const start = extras?.mentionsFrom ?? 0;
+    const words = text.slice(start);
     const { signal } = this.#controller;
-    const expanded = await expandMentions(text, {
+    const expanded = !options.expand ? { text: words, images: [] } : await expandMentions(words, {
       style: policy.mentions,
       host,
       workspace,
@@ -338,14 +334,17 @@ export class Session implements AsyncDisposable {
       signal,
     }).catch((error) => {
       // The message itself is kept, whatever came of its files.
-      if (signal.aborted) return { text, images: [] };
+      if (signal.aborted) return { text: words, images: [] };
       throw error;
     });
-    if (expanded.text === text && expanded.images.length === 0) return plain;
+    const files = extras?.files === undefined ? "" : `${extras.files}\n\n`;
+    const whole = files + text.slice(0, start) + expanded.text;
+    const images = [...extras?.images ?? [], ...expanded.images];
     return {
-      ...plain,
-      content: [{ type: "text", text: expanded.text }, ...expanded.images],
-      display: text,
+      role: "user",
+      content: [{ type: "text", text: whole }, ...images],
+      timestamp: Date.now(),
+      ...(whole === text && images.length === 0 ? {} : { display: text }),
     };
   }
 

@@ -11,6 +11,8 @@ import type { Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
 import { openModel } from "./open_model.ts";
 import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
+import type { SessionStore } from "../session/find_session.ts";
+import { nameSession } from "../session/name_session.ts";
 import { openConversation, type SessionChoice } from "../session/open_session.ts";
 import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
@@ -77,18 +79,23 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     redact: createRedact(choice),
     ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
-  const opened = await openConversation(host, {
-    ...store,
-    choice: chooseSession(commandLine),
-    signal,
-  })
-    .catch((error) => {
-      if (error instanceof HostError) {
-        throw new StartError("session", error.message, { cause: error, exitCode: 1 });
-      }
-      throw error;
-    });
-  return { settings, opened };
+  return { settings, opened: await open(start, store) };
+}
+
+async function open(start: StartOptions, store: SessionStore): Promise<OpenedSession> {
+  const { host, commandLine, signal } = start;
+  await using held = new AsyncDisposableStack();
+  try {
+    const choice = chooseSession(commandLine);
+    const opened = await openConversation(host, { ...store, choice, signal });
+    held.use(opened.journal);
+    const named = await nameSession(opened, commandLine.options.name ?? "");
+    held.move();
+    return named;
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    throw new StartError("session", error.message, { cause: error, exitCode: 1 });
+  }
 }
 
 function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {

@@ -122,11 +122,16 @@ async function runInForeground(
   owner.use(run);
   using watch = jobs === undefined ? undefined : watchJobs(run, args, { jobs, signal });
   const timeoutMs = args.timeout === undefined ? undefined : args.timeout * 1000;
+  const startMs = performance.now();
   const end = await run.wait({ signal, timeoutMs });
   if (end.kind === "aborted") return interrupted(run.snapshot());
   if (end.kind === "moved" && jobs !== undefined) {
     owner.move();
-    return await moveToJobs(run, jobs, { prefix: "Command continues in background: " });
+    const prefix = "Command continues in background: ";
+    if (args.timeout === undefined) return await moveToJobs(run, jobs, { prefix });
+    // Its own time counts from its start.
+    const timeout = Math.max(0.001, args.timeout - (performance.now() - startMs) / 1000);
+    return await moveToJobs(run, jobs, { prefix, timeout });
   }
   const slept = watch?.wokeUp() === true;
   const outcome = result(end, { output: run.snapshot(), slept });

@@ -322,14 +322,16 @@ export class WeirProcess implements AsyncDisposable {
   }
 }
 
-function defaultProgram(): string[] {
+/** The program under test and its first arguments. */
+export function defaultProgram(): string[] {
   const program = Deno.env.get("WEIR_PROGRAM");
   if (program) return [program];
   const root = new URL("../../", import.meta.url).pathname;
   return [Deno.execPath(), "run", "-A", "--config", `${root}deno.npm.json`, `${root}src/main.ts`];
 }
 
-function cleanEnvironment(folder: string): Record<string, string> {
+/** An environment in which nothing of the real user is found; `folder` becomes HOME. */
+export function cleanEnvironment(folder: string): Record<string, string> {
   const home = Deno.env.get("HOME") ?? "";
   const caches: Partial<Record<typeof Deno.build.os, string>> = {
     darwin: `${home}/Library/Caches/deno`,

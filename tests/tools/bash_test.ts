@@ -290,6 +290,18 @@ Deno.test("bash moved to the background goes on with the same process", async ()
   });
 });
 
+Deno.test("bash moved to the background keeps what is left of its timeout", async () => {
+  await using jobs = new FakeJobs();
+  await withToolBench(async ({ context }) => {
+    const run = bashTool.run({ command: "sleep 3600", timeout: 500 }, { ...context, jobs });
+    const move = await jobs.shown.promise;
+    move();
+    await run;
+    const { timeoutMs } = jobs.added[0]!;
+    assertEquals(timeoutMs !== undefined && timeoutMs > 0 && timeoutMs < 500_000, true);
+  });
+});
+
 Deno.test("bash gives what a command left running to the jobs", async () => {
   await using jobs = new FakeJobs();
   await withToolBench(async ({ folder, context }) => {

@@ -1,12 +1,20 @@
-/** From a line to a command. Every line gives a request or nothing; what is wrong with it is in the request. */
+/**
+ * From a line to a command. Every line gives a request or nothing; what is wrong with it is in the request.
+ *
+ * The schemas are loaded with the first command that has fields: that costs as much as the rest of the start, and many clients begin with a
+ * command that has none.
+ */
 
 import { RequestError } from "../../errors.ts";
 import type { Command, Request } from "../../session/command.ts";
 import { type Line, LINE_TOO_LONG } from "../../wire/line_stream.ts";
-import { COMMAND_SCHEMAS, type CommandFields, type CommandName } from "./schema.ts";
+import type { CommandFields, CommandName } from "./schema.ts";
 
-/** The request on a line; `undefined` for a line of white space. Never throws. */
-export function decodeCircle(line: Line): Request | undefined {
+type Schemas = typeof import("./schema.ts").COMMAND_SCHEMAS;
+let schemas: Schemas | undefined;
+
+/** The request on a line; `undefined` for a line of white space. Never throws or rejects; a promise only while schemas are loaded. */
+export function decodeCircle(line: Line): Request | undefined | Promise<Request> {
   if (line === LINE_TOO_LONG) return NOT_A_COMMAND;
   if (line.trim() === "") return undefined;
   const record = parseObject(line);
@@ -16,10 +24,11 @@ export function decodeCircle(line: Line): Request | undefined {
   if (name === "") {
     return { id, name, command: new RequestError("invalid", "Unknown command: (none)") };
   }
-  if (!isCommandName(name) || typeof record.type !== "string") {
-    return { id, name, command: new RequestError("invalid", `Unknown command: ${name}`) };
+  if (typeof record.type === "string") {
+    if (Object.hasOwn(PLAIN_COMMANDS, name)) return { id, name, command: PLAIN_COMMANDS[name]! };
+    if (isBuilderName(name)) return decodeFields(name, record, id);
   }
-  return { id, name, command: decodeCommand(name, record) };
+  return { id, name, command: new RequestError("invalid", `Unknown command: ${name}`) };
 }
 
 const NOT_A_COMMAND: Request = {
@@ -44,12 +53,40 @@ function nameOf(type: unknown): string {
   return typeof type === "number" || typeof type === "boolean" ? String(type) : "";
 }
 
-function isCommandName(name: string): name is CommandName {
-  return Object.hasOwn(COMMAND_SCHEMAS, name);
+/** Commands without fields. */
+const PLAIN_COMMANDS: Readonly<Record<string, Command>> = {
+  abort: { type: "abort" },
+  clear_queue: { type: "clear_queue" },
+  new_session: { type: "new_session" },
+  get_state: { type: "get_state" },
+  get_messages: { type: "get_messages" },
+  get_native_messages: { type: "get_messages" },
+  get_last_assistant_text: { type: "get_last_answer" },
+  get_session_stats: { type: "get_stats" },
+  get_available_models: { type: "list_models" },
+  list_jobs: { type: "list_jobs" },
+  get_jobs: { type: "list_jobs" },
+  background: { type: "move_to_background" },
+} satisfies Partial<Record<CommandName, Command>>;
+
+function decodeFields(
+  name: BuilderName,
+  record: Record<string, unknown>,
+  id: unknown,
+): Request | Promise<Request> {
+  if (schemas !== undefined) return { id, name, command: buildCommand(name, record, schemas) };
+  return import("./schema.ts").then(({ COMMAND_SCHEMAS }) => {
+    schemas = COMMAND_SCHEMAS;
+    return { id, name, command: buildCommand(name, record, schemas) };
+  });
 }
 
-function decodeCommand(name: CommandName, record: Record<string, unknown>): Command | RequestError {
-  const parsed = COMMAND_SCHEMAS[name].safeParse(record);
+function buildCommand(
+  name: BuilderName,
+  record: Record<string, unknown>,
+  schemas: Schemas,
+): Command | RequestError {
+  const parsed = schemas[name].safeParse(record);
   if (!parsed.success) return new RequestError("invalid", parsed.error.issues[0]!.message);
   try {
     // The schema of this very name has given the fields, so their types belong together.
@@ -60,8 +97,12 @@ function decodeCommand(name: CommandName, record: Record<string, unknown>): Comm
   }
 }
 
-const BUILDERS: { [Name in CommandName]: (fields: CommandFields[Name]) => Command } = {
-  prompt: ({ message, streamingBehavior }) => ({
+function isBuilderName(name: string): name is BuilderName {
+  return Object.hasOwn(BUILDERS, name);
+}
+
+const BUILDERS = {
+  prompt: ({ message, streamingBehavior }: CommandFields["prompt"]): Command => ({
     type: "prompt",
     message,
     whileBusy: streamingBehavior === "steer"
@@ -70,36 +111,35 @@ const BUILDERS: { [Name in CommandName]: (fields: CommandFields[Name]) => Comman
       ? "follow_up"
       : "refuse",
   }),
-  steer: ({ message }) => ({ type: "steer", message }),
-  follow_up: ({ message }) => ({ type: "follow_up", message }),
-  abort: () => ({ type: "abort" }),
-  clear_queue: () => ({ type: "clear_queue" }),
-  new_session: () => ({ type: "new_session" }),
-  get_state: () => ({ type: "get_state" }),
-  get_messages: () => ({ type: "get_messages" }),
-  get_native_messages: () => ({ type: "get_messages" }),
-  get_last_assistant_text: () => ({ type: "get_last_answer" }),
-  get_session_stats: () => ({ type: "get_stats" }),
-  set_session_name: ({ name }) => ({
+  steer: ({ message }: CommandFields["steer"]): Command => ({ type: "steer", message }),
+  follow_up: ({ message }: CommandFields["follow_up"]): Command => ({ type: "follow_up", message }),
+  set_session_name: ({ name }: CommandFields["set_session_name"]): Command => ({
     type: "set_name",
     name: requireText(name.replace(/\s+/g, " "), "name is required"),
   }),
-  get_available_models: () => ({ type: "list_models" }),
-  set_model: ({ modelId, model }) => ({
+  set_model: ({ modelId, model }: CommandFields["set_model"]): Command => ({
     type: "set_model",
     model: requireText(modelId ?? model, "model ID is required"),
   }),
-  set_thinking_level: ({ level }) => ({ type: "set_thinking", level: level.trim().toLowerCase() }),
-  export_html: ({ outputPath }) => ({ type: "export_html", outputPath: outputPath || undefined }),
-  list_jobs: () => ({ type: "list_jobs" }),
-  get_jobs: () => ({ type: "list_jobs" }),
-  stop_job: ({ jobId, job_id }) => ({
+  set_thinking_level: ({ level }: CommandFields["set_thinking_level"]): Command => ({
+    type: "set_thinking",
+    level: level.trim().toLowerCase(),
+  }),
+  export_html: ({ outputPath }: CommandFields["export_html"]): Command => ({
+    type: "export_html",
+    outputPath: outputPath || undefined,
+  }),
+  stop_job: ({ jobId, job_id }: CommandFields["stop_job"]): Command => ({
     type: "stop_job",
     jobId: requireText(jobId ?? job_id, "jobId is required"),
   }),
-  background: () => ({ type: "move_to_background" }),
-  set_event_detail: ({ detail }) => ({ type: "set_detail", detail }),
+  set_event_detail: ({ detail }: CommandFields["set_event_detail"]): Command => ({
+    type: "set_detail",
+    detail,
+  }),
 };
+
+type BuilderName = keyof typeof BUILDERS & CommandName;
 
 /** The text without white space at its ends. */
 function requireText(text: string | undefined, error: string): string {

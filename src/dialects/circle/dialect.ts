@@ -20,4 +20,5 @@ export const CIRCLE: Dialect = {
   exitCode: (end) => end.signalCode ?? 0,
   decode: decodeCircle,
   createEncoder: createCircleEncoder,
+  loadOneShot: async () => (await import("./one_shot.ts")).CIRCLE_ONE_SHOT,
 };

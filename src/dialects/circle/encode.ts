@@ -26,6 +26,8 @@ class CircleEncoder implements Encoder {
   #full = false;
   /** The id of the reply that is being streamed, as JSON. */
   #replyId = '""';
+  /** Whether the client was told that the work was stopped. */
+  #toldStop = false;
 
   constructor(mode: "rpc" | "print") {
     this.#mode = mode;
@@ -61,10 +63,19 @@ class CircleEncoder implements Encoder {
       return "";
     }
     if (event.type === "subagent") return encodeSubagent(event).map(encodeLine).join("");
+    if (this.#mode === "print") {
+      if (event.type === "turn_end" && event.outcome === "aborted") this.#toldStop = true;
+      if (event.type === "session_close") {
+        // A signal that came while nothing but jobs ran has ended no turn.
+        return event.cause === "signal" && !this.#toldStop ? encodeLine(INTERRUPTED) : "";
+      }
+    }
     const record = encodeEvent(event, { full: this.#full, rpc: this.#mode === "rpc", sessionId });
     return record === undefined ? "" : encodeLine(record);
   }
 }
+
+const INTERRUPTED: Json = { type: "error", message: "Interrupted" };
 
 function encodeLine(record: Json): string {
   return encodeJson(record) + "\n";
@@ -208,8 +219,16 @@ function encodeEvent(event: SessionEvent, context: EncodeContext): Json | undefi
       return encodeTurnEnd(event, context);
     case "settled":
       return context.rpc ? { type: "agent_settled" } : undefined;
+    case "session_open":
+      if (context.rpc) return undefined;
+      return {
+        type: "session",
+        id: context.sessionId,
+        workspace: event.workspace,
+        model: event.model,
+      };
     case "session_close":
-      return context.rpc ? { type: "jobs_stopped", count: event.jobsStopped } : undefined;
+      return { type: "jobs_stopped", count: event.jobsStopped };
     case "job_change":
       return { type: "job", event: event.change, job: event.job };
     case "compaction":
@@ -236,8 +255,6 @@ function encodeTurnEnd(
     case "failed":
       return { type: "error", message: oneLine(event.error) };
     case "aborted":
-      return context.rpc
-        ? { type: "turn_end", aborted: true }
-        : { type: "error", message: "Interrupted" };
+      return context.rpc ? { type: "turn_end", aborted: true } : INTERRUPTED;
   }
 }

@@ -1,0 +1,68 @@
+// A child process under measurement: lines in, lines out, and what it costs.
+
+/** Talks to a program by lines. Disposing kills it. */
+export class Child implements AsyncDisposable {
+  readonly #child: Deno.ChildProcess;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #reader: ReadableStreamDefaultReader<string>;
+  #rest = "";
+  #lines: string[] = [];
+
+  constructor(argv: readonly string[], options: { env?: Record<string, string> } = {}) {
+    const [program, ...args] = argv;
+    this.#child = new Deno.Command(program!, {
+      args,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "null",
+      ...(options.env === undefined ? {} : { env: options.env }),
+    }).spawn();
+    this.#writer = this.#child.stdin.getWriter();
+    this.#reader = this.#child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  }
+
+  async send(text: string): Promise<void> {
+    await this.#writer.write(new TextEncoder().encode(text));
+  }
+
+  /** The next line. Throws when the output has ended. */
+  async line(): Promise<string> {
+    while (this.#lines.length === 0) {
+      const { done, value } = await this.#reader.read();
+      if (done) throw new Error("the program has ended");
+      const lines = (this.#rest + value).split("\n");
+      this.#rest = lines.pop()!;
+      // Reversed, so that taking the next one is cheap.
+      this.#lines = lines.reverse();
+    }
+    return this.#lines.pop()!;
+  }
+
+  /** Reads lines until one contains the text; returns how many there were. */
+  async until(text: string): Promise<number> {
+    for (let count = 1;; count++) if ((await this.line()).includes(text)) return count;
+  }
+
+  /** Resident memory in MiB: now, and the most so far. Linux only; elsewhere 0. */
+  async memory(): Promise<{ now: number; peak: number }> {
+    try {
+      const status = await Deno.readTextFile(`/proc/${this.#child.pid}/status`);
+      const read = (name: string) =>
+        Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+      return { now: read("VmRSS"), peak: read("VmHWM") };
+    } catch {
+      return { now: 0, peak: 0 };
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#writer.close().catch(() => {});
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+    await this.#reader.cancel().catch(() => {});
+    await this.#child.status;
+  }
+}

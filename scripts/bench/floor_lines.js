@@ -1,0 +1,16 @@
+// The floor for start, memory and round trips: a program that answers every line.
+const encoder = new TextEncoder();
+let rest = "";
+for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+  const lines = (rest + text).split("\n");
+  rest = lines.pop();
+  let out = "";
+  for (const line of lines) {
+    const { id, type } = JSON.parse(line);
+    out += JSON.stringify({ type: "response", command: type, success: true, id, data: {} }) + "\n";
+  }
+  const bytes = encoder.encode(out);
+  for (let written = 0; written < bytes.length;) {
+    written += Deno.stdout.writeSync(bytes.subarray(written));
+  }
+}
