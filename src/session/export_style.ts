@@ -38,9 +38,10 @@ dl, dd, figure { margin: 0; }
 .facts div { display: flex; gap: .75rem; font-size: .9rem; }
 .facts dt { flex: 0 0 5.5rem; }
 .facts dd { min-width: 0; font-family: var(--mono); font-size: .85rem; }
-.totals { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .75rem 1rem; }
+.totals { display: grid; grid-template-columns: repeat(3, 1fr); gap: .75rem 1rem; }
 .totals dt { font-size: .8rem; }
 .totals dd { font-size: 1.05rem; font-variant-numeric: tabular-nums; }
+.totals dd .quiet { display: inline-block; font-size: .8rem; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); gap: 1rem 1.5rem; margin: 1.25rem 0 .5rem; }
 figcaption { margin-bottom: .3rem; font-size: .8rem; }
 svg { display: block; width: 100%; height: 3.5rem; border-bottom: 1px solid var(--line); }
@@ -82,6 +83,7 @@ a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 2px solid v
 @media (max-width: 40rem) {
   body { padding-top: 1.25rem; }
   h1 { font-size: 1.35rem; }
+  .totals { grid-template-columns: repeat(2, 1fr); }
   .facts div { display: block; margin-bottom: .35rem; }
   time { margin-inline-start: 0; }
 }

@@ -53,9 +53,13 @@ function renderTotals(stats: SessionStats): string {
     ["Messages", show(stats.userMessages + stats.assistantMessages)],
     ["Tool calls", show(stats.toolCalls)],
     ["Model calls", show(calls)],
-    ["Tokens in", show(stats.inputTokens) + (cached > 0 ? ` (${show(cached)} cached)` : "")],
+    ["Tokens in", show(stats.inputTokens) + (cached > 0 ? small(`${show(cached)} cached`) : "")],
     ["Tokens out", show(stats.outputTokens)],
-    ["Cost", showCost(usd) + (usd !== undefined && unpricedCalls > 0 ? " at least" : "")],
+    [
+      "Cost",
+      showCost(usd) +
+      (unpricedCalls > 0 ? small(`${show(unpricedCalls)} calls without price`) : ""),
+    ],
   ];
   const list = rows.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>\n`);
   return `<dl class="totals">\n${list.join("")}</dl>\n`;
@@ -109,6 +113,10 @@ function renderTable(turns: readonly TurnUsage[]): string {
   return `<details class="inner"><summary>All turns</summary>\n<table>\n<thead><tr>${
     heads.map((head) => `<th scope="col">${head}</th>`).join("")
   }</tr></thead>\n<tbody>\n${rows.join("")}</tbody>\n</table>\n</details>\n`;
+}
+
+function small(text: string): string {
+  return ` <span class="quiet">${text}</span>`;
 }
 
 /** Numbers of a file of another program may be anything. */
