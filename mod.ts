@@ -4,6 +4,8 @@
  * @module
  */
 
+export { CommandRefusedError, ConnectionEndedError } from "./src/client/client_error.ts";
+export { WeirClient } from "./src/client/weir_client.ts";
 export { createSession } from "./src/library/create_session.ts";
 export { serve } from "./src/library/serve.ts";
 export { createMemoryHost } from "./src/memory/memory_host.ts";
@@ -51,6 +53,14 @@ export type {
   ToolJobs,
   ToolOutcome,
 } from "./src/agent/tool.ts";
+export type * from "./src/client/circle_records.ts";
+export type {
+  ClientStartOptions,
+  CommandData,
+  ConnectOptions,
+  ServerStreams,
+} from "./src/client/client_options.ts";
+export type { ProgramExit, ProgramStart } from "./src/client/client_process.ts";
 export type {
   HostErrorCode,
   ModelErrorKind,

@@ -26,7 +26,7 @@ export type AssistantEvent = {
   readonly type: "assistant";
   readonly id: string;
   readonly text: string;
-  readonly tool_calls: readonly (CallRecord)[];
+  readonly tool_calls: readonly CallRecord[];
   readonly usage: TokenCounts;
 };
 
@@ -148,8 +148,8 @@ export type ClearQueueResponse = {
   readonly success: true;
   readonly id?: unknown;
   readonly data: {
-    readonly steering: readonly (string)[];
-    readonly followUp: readonly (string)[];
+    readonly steering: readonly string[];
+    readonly followUp: readonly string[];
   };
 };
 
@@ -291,7 +291,7 @@ export type GetAvailableModelsResponse = {
   readonly success: true;
   readonly id?: unknown;
   readonly data: {
-    readonly models: readonly (string)[];
+    readonly models: readonly string[];
   };
 };
 
@@ -308,7 +308,7 @@ export type GetJobsResponse = {
   readonly success: true;
   readonly id?: unknown;
   readonly data: {
-    readonly jobs: readonly (Job)[];
+    readonly jobs: readonly Job[];
   };
 };
 
@@ -342,7 +342,7 @@ export type GetMessagesResponse = {
   readonly success: true;
   readonly id?: unknown;
   readonly data: {
-    readonly messages: readonly (LangchainMessage)[];
+    readonly messages: readonly LangchainMessage[];
   };
 };
 
@@ -359,7 +359,7 @@ export type GetNativeMessagesResponse = {
   readonly success: true;
   readonly id?: unknown;
   readonly data: {
-    readonly messages: readonly (NativeMessage)[];
+    readonly messages: readonly NativeMessage[];
   };
 };
 
@@ -492,13 +492,13 @@ export type LangchainMessage =
       readonly name: unknown;
       readonly id: string;
       readonly type: "ai";
-      readonly tool_calls: readonly ({
+      readonly tool_calls: readonly {
         readonly name: string;
         readonly args: { readonly [key: string]: unknown };
         readonly id: string;
         readonly type: "tool_call";
-      })[];
-      readonly invalid_tool_calls: readonly (unknown)[];
+      }[];
+      readonly invalid_tool_calls: readonly unknown[];
       readonly usage_metadata:
         | {
           readonly input_tokens: number;
@@ -544,7 +544,7 @@ export type ListJobsResponse = {
   readonly success: true;
   readonly id?: unknown;
   readonly data: {
-    readonly jobs: readonly (Job)[];
+    readonly jobs: readonly Job[];
   };
 };
 
@@ -561,10 +561,10 @@ export type NativeMessage = {
   readonly role: "user" | "assistant" | "tool" | "system";
   readonly content: string;
   readonly display?: string;
-  readonly attachments?: readonly (Attachment)[];
+  readonly attachments?: readonly Attachment[];
   readonly internal?: "job_notice";
   readonly thinking?: string;
-  readonly tool_calls?: readonly (CallRecord)[];
+  readonly tool_calls?: readonly CallRecord[];
   readonly model?: string;
   readonly request_model?: string;
   readonly usage?: TokenCounts;
@@ -858,7 +858,7 @@ export type SubagentRecord =
   | {
     readonly type: "subagent_event";
     readonly event: "todo_list";
-    readonly todos: readonly (unknown)[];
+    readonly todos: readonly unknown[];
     readonly tags: SubagentLabels;
   }
   | {

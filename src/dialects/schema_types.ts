@@ -49,12 +49,18 @@ function typeOf(schema: JsonSchema, indent: string): string {
     case "integer":
       return "number";
     case "array":
-      return `readonly (${typeOf(schema.items as JsonSchema ?? {}, indent)})[]`;
+      return arrayType(typeOf((schema.items ?? {}) as JsonSchema, indent));
     case "object":
       return objectType(schema, indent);
     default:
       return "unknown";
   }
+}
+
+function arrayType(item: string): string {
+  return /^\w+$/.test(item) || /^\{[^|]*\}$/.test(item)
+    ? `readonly ${item}[]`
+    : `readonly (${item})[]`;
 }
 
 function objectType(schema: JsonSchema, indent: string): string {
