@@ -67,6 +67,7 @@ export class WeirClient implements AsyncDisposable {
   readonly #reading: Promise<void>;
   #lastId = 0;
   #isClosing = false;
+  #isStopping = false;
   #closing: Promise<ProgramExit | undefined> | undefined;
   /** Makes the error for a command that will not be answered, once that is so. */
   #end: ((command: string) => ConnectionEndedError) | undefined;
@@ -247,7 +248,9 @@ export class WeirClient implements AsyncDisposable {
 
   /** Stops what runs, lets the program save, and waits for its end. Safe to call again, and while `close` waits. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#process?.kill("SIGTERM");
+    // A second signal would keep the program from saving, so there is one, whoever sends it.
+    if (this.#closing !== undefined && !this.#isStopping) this.#process?.kill("SIGTERM");
+    this.#isStopping = true;
     await this.close({ timeoutMs: 0 });
   }
 
