@@ -65,6 +65,7 @@ export type {
   HostErrorCode,
   ModelErrorKind,
   RequestErrorCode,
+  StartErrorFacts,
   StartErrorKind,
 } from "./src/errors.ts";
 export type {

@@ -20,7 +20,7 @@ const allowed: Record<string, string[]> = {
   models: ["agent"],
   tools: ["agent", "host"],
   mcp: ["agent", "wire", "host"],
-  extensions: ["agent", "wire", "host"],
+  extensions: ["src/tools/arguments.ts", "agent", "wire", "host"],
   session: ["agent", "tools", "host"],
   dialects: [
     "src/session/command.ts",
@@ -55,7 +55,18 @@ const allowed: Record<string, string[]> = {
     "src/start/load_dialect.ts",
   ],
   print: ["agent", "cli", "dialects", "host", "session", "start"],
-  start: ["agent", "cli", "config", "dialects", "host", "models", "session"],
+  start: [
+    "src/tools/child_environment.ts",
+    "agent",
+    "cli",
+    "config",
+    "dialects",
+    "extensions",
+    "host",
+    "mcp",
+    "models",
+    "session",
+  ],
 };
 /** Files that a dialect may import besides: how it reads the command line. */
 const forCommandLines = [
@@ -69,7 +80,7 @@ const forAll = ["errors", "version"];
 const lazily: Record<string, string[]> = {
   client: ["deno"],
   cli: ["models"],
-  start: ["models"],
+  start: ["models", "mcp", "extensions"],
 };
 /** These join the parts; only they see `deno` and `cli`. */
 const joints = ["main"];

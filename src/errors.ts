@@ -59,18 +59,28 @@ export class StartError extends Error {
   readonly exitCode: 1 | 2;
   /** What kind of problem it is, for dialects that treat some of them differently. */
   readonly kind: StartErrorKind;
+  /** The facts behind the message, for dialects with a text of their own. */
+  readonly facts: StartErrorFacts | undefined;
 
   /** `message` is for the user; the exit code is 2 unless `options` say otherwise. */
   constructor(
     kind: StartErrorKind,
     message: string,
-    options?: ErrorOptions & { exitCode?: 1 | 2 },
+    options?: ErrorOptions & { exitCode?: 1 | 2; facts?: StartErrorFacts },
   ) {
     super(message, options);
     this.kind = kind;
     this.exitCode = options?.exitCode ?? 2;
+    this.facts = options?.facts;
   }
 }
+
+/** The facts behind a `StartError`. */
+export type StartErrorFacts =
+  | { readonly about: "unknown_session"; readonly id: string }
+  | { readonly about: "session_in_use"; readonly id: string; readonly pid: number | undefined }
+  | { readonly about: "session_id" }
+  | { readonly about: "key"; readonly variable: string };
 
 /** What kept a session or the program from starting. */
 export type StartErrorKind =

@@ -93,8 +93,11 @@ export interface StartOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** `piped`: what is written to `input`. */
   readonly stdin?: "empty" | "piped";
-  /** `merge`: stderr goes into `output` in write order. `inherit`: to our stderr. `discard`: nowhere. */
-  readonly stderr: "merge" | "inherit" | "discard";
+  /**
+   * `merge`: stderr goes into `output` in write order. `inherit`: to our stderr. `discard`: nowhere. `tail`: its end is kept for
+   * `errorTail`.
+   */
+  readonly stderr: "merge" | "inherit" | "discard" | "tail";
 }
 
 /** A child process in a process group of its own. */
@@ -105,6 +108,8 @@ export interface HostProcess extends AsyncDisposable {
   readonly output: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** With `stdin: "piped"`. */
   readonly input: WritableStream<Uint8Array> | undefined;
+  /** With `stderr: "tail"` the last 4 KiB of what was written there so far, complete after `stop`; otherwise empty. */
+  errorTail(): string;
   /** When the started process itself has ended. Never rejects. */
   readonly exited: Promise<ProcessEnd>;
   /** Whether anything it started still runs (zombies do not count). */

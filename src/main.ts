@@ -2,12 +2,19 @@
  * The program: flags, the machine, a dialect, and the exit code. The only file that exits, and the only one that knows Deno's host.
  */
 
-import { parseCommandLine, type RunCommandLine } from "./cli/command_line.ts";
+import {
+  type CommandLineEnvironment,
+  type DialectName,
+  dialectOfArguments,
+  parseCommandLine,
+  type RunCommandLine,
+} from "./cli/command_line.ts";
 import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { errorText, StartError } from "./errors.ts";
 import type { Host } from "./host.ts";
+import type { StartedAgent } from "./start/start_agent.ts";
 import { loadDialect } from "./start/load_dialect.ts";
 
 /** Signals that end the program, with their exit codes. */
@@ -17,6 +24,7 @@ const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export async function main(): Promise<never> {
   // stdout carries protocol only; whatever a dependency logs goes to stderr.
   for (const method of ["log", "info", "debug", "table", "dir", "group"] as const) {
+    // deno-lint-ignore no-console
     console[method] = (...values: unknown[]) => console.error(...values);
   }
   const host = createDenoHost();
@@ -25,12 +33,13 @@ export async function main(): Promise<never> {
 
 async function runProgram(args: readonly string[], host: Host): Promise<number> {
   let dialect: Dialect | undefined;
+  const environment: CommandLineEnvironment = {
+    dialect: host.getEnv("WEIR_DIALECT"),
+    isTerminal: Deno.stdin.isTerminal() && Deno.stdout.isTerminal(),
+    isFolder: (path) => isFolder(path),
+  };
   try {
-    const commandLine = parseCommandLine(args, {
-      dialect: host.getEnv("WEIR_DIALECT"),
-      isTerminal: Deno.stdin.isTerminal() && Deno.stdout.isTerminal(),
-      isFolder: (path) => isFolder(path),
-    });
+    const commandLine = parseCommandLine(args, environment);
     if (
       commandLine.kind === "run" && (commandLine.mode === undefined || commandLine.mode === "line")
     ) {
@@ -53,6 +62,7 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
     return await (isLasting ? run : runOnce)(commandLine, { dialect, host });
   } catch (error) {
     if (error instanceof StartError) {
+      dialect ??= await tryToLoad(dialectOfArguments(args, environment));
       const failure = dialect?.describeStartError(error) ??
         { text: `✖ ${error.message}`, exitCode: error.exitCode };
       host.warn(failure.text);
@@ -61,6 +71,10 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
     host.warn(`weir: ${error instanceof Error ? error.stack ?? error.message : errorText(error)}`);
     return 1;
   }
+}
+
+async function tryToLoad(name: DialectName | undefined): Promise<Dialect | undefined> {
+  return name === undefined ? undefined : await loadDialect(name).catch(() => undefined);
 }
 
 async function createIo(): Promise<CommandIo> {
@@ -93,11 +107,31 @@ async function run(
     import("./session/hub.ts"),
     import("./serve.ts"),
   ]);
-  const signal = new AbortController().signal;
-  const agent = await startAgent({ host, dialect, commandLine, currentFolder: Deno.cwd(), signal });
+  const stdout = Deno.stdout.writable;
+  if (commandLine.options.extensions) {
+    const { guardStdout } = await import("./deno/guard_stdout.ts");
+    guardStdout();
+  }
+  const start = new AbortController();
+  let stop = () => start.abort(new Error("the program was told to end"));
+  const signals = listenForSignals({ host, dialect, onSignal: () => stop() });
+  let agent: StartedAgent;
+  try {
+    agent = await startAgent({
+      host,
+      dialect,
+      commandLine,
+      currentFolder: Deno.cwd(),
+      signal: start.signal,
+    });
+  } catch (error) {
+    if (signals.code !== undefined) return signals.code;
+    throw error;
+  }
   const hub = new Hub(agent);
-  const signals = listenForSignals(host, () => hub.stop("signal"));
-  await serve({ stdin: Deno.stdin.readable, stdout: Deno.stdout.writable, dialect, hub });
+  stop = () => hub.stop("signal");
+  if (signals.code !== undefined) stop();
+  await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });
   const end = await hub.ended;
   return dialect.exitCode({ ...end, signalCode: signals.code });
 }
@@ -112,7 +146,7 @@ async function runOnce(
   }
   const { runPrint } = await import("./print/run_print.ts");
   const stop = new AbortController();
-  const signals = listenForSignals(host, () => stop.abort());
+  const signals = listenForSignals({ host, dialect, onSignal: () => stop.abort() });
   const end = await runPrint({
     host,
     dialect,
@@ -126,18 +160,23 @@ async function runOnce(
   return oneShot.exitCode({ ...end, signalCode: signals.code });
 }
 
-/** The first signal ends the run in order; a second one kills what runs and exits at once. */
-function listenForSignals(host: Host, onSignal: () => void): { readonly code: number | undefined } {
+/** The first signal ends the run in order; what a further one does is said by the dialect. */
+function listenForSignals({ host, dialect, onSignal }: {
+  host: Host;
+  dialect: Dialect;
+  onSignal: () => void;
+}): { readonly code: number | undefined } {
   const state: { code: number | undefined } = { code: undefined };
   for (const [name, code] of Object.entries(SIGNALS) as [keyof typeof SIGNALS, number][]) {
     if (host.platform === "windows" && name !== "SIGINT") continue;
     Deno.addSignalListener(name, () => {
-      if (state.code !== undefined) {
+      if (state.code === undefined) {
+        state.code = code;
+        onSignal();
+      } else if (dialect.furtherSignals === "exit") {
         host.processes?.killAll();
         Deno.exit(code);
       }
-      state.code = code;
-      onSignal();
     });
   }
   return state;

@@ -3,6 +3,7 @@
 import { THINKING_LEVELS } from "../agent/model.ts";
 import {
   boolean,
+  type Check,
   listOf,
   number,
   object,
@@ -13,6 +14,7 @@ import {
   text,
   withDefault,
 } from "./check_value.ts";
+import { SettingsValueError } from "./settings_error.ts";
 
 const rate = number("a price of 0 or more", { min: 0 });
 const tokens = number("a whole number of tokens", { min: 1, whole: true });
@@ -43,11 +45,35 @@ const provider = object({
   models: withDefault(recordOf(model), {}),
 });
 
-const mcpServer = object({
+const webAddress: Check<string> = (value, path) => {
+  const address = typeof value === "string" ? URL.parse(value) : null;
+  if (address?.protocol !== "http:" && address?.protocol !== "https:") {
+    throw new SettingsValueError(path, "an address that begins with http:// or https://");
+  }
+  return address.href;
+};
+
+/** A server that is a program, which is spoken to over its stdin and stdout. */
+const mcpProgram = object({
   command: text,
   args: withDefault(listOf(text), []),
   env: withDefault(recordOf(text), {}),
 });
+
+/** A server that is reached over the network. */
+const mcpAddress = object({ url: webAddress, headers: withDefault(recordOf(text), {}) });
+
+const mcpServer: Check<ReturnType<typeof mcpProgram> | ReturnType<typeof mcpAddress>> = (
+  value,
+  path,
+) => {
+  const has = (key: string) =>
+    typeof value === "object" && value !== null && Object.hasOwn(value, key);
+  if (has("url") && has("command")) {
+    throw new SettingsValueError(path, "either a command or a url, not both");
+  }
+  return has("url") ? mcpAddress(value, path) : mcpProgram(value, path);
+};
 
 const settings = {
   model: optional(text),

@@ -7,6 +7,7 @@ import { HostError } from "../errors.ts";
 import type { HostProcess, HostProcesses, ProcessEnd, StartOptions } from "../host.ts";
 import { builtInModule } from "./built_in_module.ts";
 import { toHostError } from "./deno_error.ts";
+import { ErrorTail } from "./error_tail.ts";
 import { joinStreams } from "./join_streams.ts";
 import { ProcessOutput } from "./process_output.ts";
 import { readRow } from "./process_table.ts";
@@ -34,7 +35,8 @@ export class DenoProcesses implements HostProcesses {
       throw new HostError("not_found", `No such program: ${program}`, { path: program });
     }
     const [first, ...args] = mergedArgv(options);
-    const pipesStderr = isWindows && options.stderr === "merge";
+    const keepsTail = options.stderr === "tail";
+    const mergesHere = isWindows && options.stderr === "merge";
     try {
       const child = new Deno.Command(first, {
         args,
@@ -44,7 +46,11 @@ export class DenoProcesses implements HostProcesses {
         detached: true,
         stdin: options.stdin === "piped" ? "piped" : "null",
         stdout: "piped",
-        stderr: pipesStderr ? "piped" : options.stderr === "inherit" ? "inherit" : "null",
+        stderr: mergesHere || keepsTail
+          ? "piped"
+          : options.stderr === "inherit"
+          ? "inherit"
+          : "null",
       }).spawn();
       const tree = new ProcessTree(child.pid, marker.id);
       this.#trees.add(tree);
@@ -52,8 +58,9 @@ export class DenoProcesses implements HostProcesses {
         tree,
         onStopped: () => this.#trees.delete(tree),
         hasInput: options.stdin === "piped",
+        errorTail: keepsTail ? new ErrorTail(child.stderr) : undefined,
         output: new ProcessOutput(
-          pipesStderr ? joinStreams([child.stdout, child.stderr]) : child.stdout,
+          mergesHere ? joinStreams([child.stdout, child.stderr]) : child.stdout,
         ),
       });
     } catch (error) {
@@ -86,6 +93,7 @@ class DenoProcess implements HostProcess {
   readonly input: WritableStream<Uint8Array> | undefined;
   readonly exited: Promise<ProcessEnd>;
   readonly #output: ProcessOutput;
+  readonly #errorTail: ErrorTail | undefined;
   readonly #tree: ProcessTree;
   readonly #onStopped: () => void;
   #hasExited = false;
@@ -96,6 +104,7 @@ class DenoProcess implements HostProcess {
       tree: ProcessTree;
       hasInput: boolean;
       output: ProcessOutput;
+      errorTail: ErrorTail | undefined;
       onStopped: () => void;
     },
   ) {
@@ -104,6 +113,7 @@ class DenoProcess implements HostProcess {
     this.input = options.hasInput ? child.stdin : undefined;
     this.#tree = options.tree;
     this.#output = options.output;
+    this.#errorTail = options.errorTail;
     this.exited = child.status.then(
       ({ code, signal }) => this.#end({ code, signal: signal ?? undefined }),
       // The system lost track of the process; nobody can say how it ended.
@@ -115,6 +125,10 @@ class DenoProcess implements HostProcess {
     return this.#output.stream;
   }
 
+  errorTail(): string {
+    return this.#errorTail?.text ?? "";
+  }
+
   async isTreeRunning(): Promise<boolean> {
     return !this.#hasExited || await this.#tree.isRunning();
   }
@@ -122,7 +136,7 @@ class DenoProcess implements HostProcess {
   async stop(options: { graceMs: number }): Promise<void> {
     await this.#tree.end(options.graceMs);
     this.#onStopped();
-    await this.#output.finish();
+    await Promise.all([this.#output.finish(), this.#errorTail?.finish()]);
     // An input that nobody closed would stay open; one that is being written to fails by itself.
     await this.input?.abort().catch(() => {});
     await this.exited;

@@ -38,7 +38,7 @@ export type SessionEvent =
     readonly turn: number;
     readonly opening: TurnOpening | undefined;
   }
-  /** A turn is over. `usage` is the sum of its replies. */
+  /** A turn is over. `usage` is the sum of its replies; `durationMs` is the time since its `turn_start`. */
   | ({
     readonly type: "turn_end";
     readonly turn: number;
@@ -76,6 +76,7 @@ export type SessionEvent =
 
 /** How a turn ended. */
 export type TurnOutcome =
+  /** `model`: the one that the endpoint says gave the answer, if it says. */
   | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
   | { readonly outcome: "aborted" }
   | { readonly outcome: "failed"; readonly error: string };

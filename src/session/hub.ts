@@ -3,7 +3,7 @@
  * run beside it, so that abort and steer are read while one runs. Knows no wire name.
  */
 
-import { errorText, ModelError, RequestError } from "../errors.ts";
+import { errorText, ModelError, RequestError, StartError } from "../errors.ts";
 import type { EndCause, HubEnd, OutRecord, Request } from "./command.ts";
 import type { SessionEvent } from "./event.ts";
 import { handleCommand, type HandledCommand } from "./handle_command.ts";
@@ -29,9 +29,13 @@ export class Hub {
   #session: Session;
   /** Earlier sessions whose jobs still run. */
   readonly #earlier = new Set<Session>();
+  /** Resolves when the earlier sessions whose jobs have ended are saved. */
+  #earlierClosed = Promise.resolve();
   readonly #hardEnd = new AbortController();
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
+  /** Resolves when the commands of the last read are answered. */
+  #batch: Promise<void> = Promise.resolve();
   /** Commands. Closing it is the end of input; so is a read error. */
   readonly writable: WritableStream<readonly Request[]>;
   /** Results and events. Cancelling it says that the client has gone. */
@@ -60,7 +64,7 @@ export class Hub {
       start: (controller) => {
         this.#stopInput = (reason) => controller.error(reason);
       },
-      write: (requests) => this.#handleBatch(requests),
+      write: (requests) => this.#batch = this.#handleBatch(requests),
       close: () => this.#end("input"),
       abort: () => this.#end("input"),
     }, { highWaterMark: 1 });
@@ -98,8 +102,10 @@ export class Hub {
 
   /** Puts an empty session in the place of the current one, which is closed. */
   async replaceSession(): Promise<Session> {
-    const opened = await this.#settings.openSession();
     const old = this.#session;
+    // A job that ends in this moment must not start a turn in the session that is left.
+    old.holdNoticeTurns();
+    const opened = await this.#settings.openSession();
     this.#session = this.#createSession(opened);
     this.#session.holdNoticeTurns();
     old.endNoticeTurns();
@@ -116,7 +122,8 @@ export class Hub {
       session.noteJobEnd(job);
       if (this.jobs.runningOf(session.id).length > 0) continue;
       this.#earlier.delete(session);
-      void this.#closeSession(session);
+      const closed = this.#closeSession(session);
+      this.#earlierClosed = this.#earlierClosed.then(() => closed);
     }
   }
 
@@ -132,6 +139,8 @@ export class Hub {
     } catch (error) {
       this.#settings.host.warn(`weir: ${errorText(error)}`);
     }
+    const { extensions, workspace } = this.#settings;
+    await extensions?.sessionEnd({ id: session.id, workspace });
   }
 
   #createSession(opened: OpenedSession): Session {
@@ -142,6 +151,8 @@ export class Hub {
       jobs: this.jobs,
       emit: (event) => this.#emit(session, event),
     });
+    const { extensions, workspace } = this.#settings;
+    void extensions?.sessionStart({ id: session.id, workspace });
     return session;
   }
 
@@ -187,7 +198,9 @@ export class Hub {
   }
 
   #refuse(request: Request, error: unknown): Promise<void> | undefined {
-    if (!(error instanceof RequestError) && !(error instanceof ModelError)) {
+    const isExpected = error instanceof RequestError || error instanceof ModelError ||
+      error instanceof StartError;
+    if (!isExpected) {
       const detail = error instanceof Error ? error.stack ?? error.message : String(error);
       this.#settings.host.warn(`weir: ${request.name} failed: ${detail}`);
     }
@@ -199,7 +212,7 @@ export class Hub {
   /** Finishes or stops what runs, saves, tells the last event. The first cause counts, but a harder one stops what an end of input lets finish. */
   async #end(cause: EndCause): Promise<void> {
     const hard = cause !== "input" || this.#settings.policy.endOfInput === "interrupt";
-    if (hard) this.#stopTurn(cause);
+    if (hard) this.#stopTurn();
     if (this.#endCause !== undefined) {
       if (cause === "signal") this.#endCause = cause;
       return;
@@ -215,7 +228,12 @@ export class Hub {
     const { success } = session;
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
-    await this.#settings.removeOutput();
+    await this.#earlierClosed;
+    const warn = (error: unknown) => this.#settings.host.warn(`weir: ${errorText(error)}`);
+    await this.#settings.stopServers?.().catch(warn);
+    await this.#settings.removeOutput().catch(warn);
+    // Whoever sent commands together with the one that ends everything gets an answer to each.
+    if (this.#settings.policy.settleAfterBatch) await this.#batch.catch(() => {});
     const end = { cause: this.#endCause, success };
     this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
@@ -223,9 +241,9 @@ export class Hub {
     this.#ended.resolve(end);
   }
 
-  #stopTurn(cause: EndCause): void {
+  #stopTurn(): void {
     this.#hardEnd.abort(new Error("the client is gone or does not wait"));
-    if (cause !== "signal") this.#session.clearQueues();
+    this.#session.clearQueues();
     if (this.#session.busy) this.#session.abort();
   }
 }

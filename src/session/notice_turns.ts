@@ -24,6 +24,11 @@ export class NoticeTurns implements Disposable {
     return !this.#isHeld && this.#count < MAX_IN_A_ROW;
   }
 
+  /** Whether turns start only where somebody asks for them. */
+  get isOff(): boolean {
+    return this.#isOff;
+  }
+
   /** A job has ended, or a turn while notices wait. */
   schedule(): void {
     if (this.#isOff || this.#timer !== undefined) return;

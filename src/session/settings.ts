@@ -3,6 +3,7 @@
  * change.
  */
 
+import type { ExtensionHooks } from "../agent/extension_hooks.ts";
 import type { Model, ThinkingLevel } from "../agent/model.ts";
 import type { Tool } from "../agent/tool.ts";
 import type { Host } from "../host.ts";
@@ -42,6 +43,10 @@ export interface Settings {
   readonly tools: ToolChoice;
   /** Tools of MCP servers and extensions. */
   readonly moreTools: readonly Tool[];
+  /** Absent without extensions. */
+  readonly extensions?: ExtensionHooks;
+  /** Stops the servers that `moreTools` come from; nothing of them runs when it resolves. Safe to call twice. */
+  stopServers?(): Promise<void>;
   readonly prompt: PromptChoice;
   readonly approvals: ApprovalMode;
   /** Patterns of file names with secrets, added to the built-in ones. */

@@ -6,6 +6,7 @@ import { type Message, textOf } from "../agent/message.ts";
 import { pairCalls } from "../agent/pair_calls.ts";
 import type { Tool } from "../agent/tool.ts";
 import { errorText } from "../errors.ts";
+import { extendModel } from "./extend.ts";
 import type { SubagentEvent } from "./event.ts";
 import { createWaitJobsTool } from "./job_tools.ts";
 import type { EndedJob } from "./jobs.ts";
@@ -101,7 +102,7 @@ export class Subagent {
       signal,
       setting: () =>
         Promise.resolve({
-          model: settings.model,
+          model: extendModel(settings.model, settings.extensions),
           thinkingLevel: settings.thinkingLevel,
           systemPrompt,
           tools,
@@ -146,7 +147,7 @@ export class Subagent {
   }
 
   #hooks(): TurnHooks {
-    const { decideCall, customer, settings } = this.#kit;
+    const { callHooks, customer, settings } = this.#kit;
     return {
       beforeRequest: () => {
         const jobs = customer.takeNotices((job) => this.#owns(job));
@@ -160,8 +161,7 @@ export class Subagent {
       },
       beforeEnd: () => Promise.resolve(),
       goesOn: () => false,
-      beforeCall: decideCall,
-      afterCall: (_call, result) => Promise.resolve(result),
+      ...callHooks,
       makeRoom: () => Promise.resolve(false),
     };
   }

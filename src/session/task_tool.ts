@@ -3,7 +3,6 @@
  * asked.
  */
 
-import type { TurnHooks } from "../agent/hook.ts";
 import type { JsonObject } from "../agent/message.ts";
 import {
   errorOutcome,
@@ -15,6 +14,7 @@ import {
 import { errorText } from "../errors.ts";
 import { parseArguments } from "../tools/arguments.ts";
 import { takeLogName } from "../tools/shell_run.ts";
+import type { CallHooks } from "./extend.ts";
 import type { Settings } from "./settings.ts";
 import { Subagent } from "./subagent.ts";
 import type { BaseToolContext, WorkshopCustomer } from "./workshop.ts";
@@ -25,7 +25,7 @@ export interface SubagentKit {
   readonly customer: WorkshopCustomer;
   readonly runTurn: typeof import("../agent/run_turn.ts").runTurn;
   readonly toolContext: BaseToolContext;
-  readonly decideCall: TurnHooks["beforeCall"];
+  readonly callHooks: CallHooks;
   /** All tools but `task`. */
   readonly tools: ReadonlyMap<string, Tool>;
 }
@@ -85,8 +85,9 @@ async function runInForeground(
 
 async function runInBackground(args: JsonObject, kit: SubagentKit): Promise<ToolOutcome> {
   const { customer: { jobs, sessionId }, settings } = kit;
-  const refusal = jobs.agentRefusal();
-  if (refusal !== undefined) return errorOutcome(refusal);
+  const reserved = jobs.reserveAgent();
+  if (typeof reserved === "string") return errorOutcome(reserved);
+  using _room = reserved;
   const { host } = settings;
   const logPath = host.paths.join(await settings.outputFolder(), takeLogName());
   const log = await host.files.openAppend(logPath, { mode: 0o600 });

@@ -3,9 +3,9 @@
  * late keeps the first response fast.
  */
 
-import type { TurnHooks } from "../agent/hook.ts";
 import type { TurnSetting } from "../agent/run_turn.ts";
 import type { Tool, ToolContext } from "../agent/tool.ts";
+import { type CallHooks, extendCallHooks, extendModel } from "./extend.ts";
 import type { Compactor } from "./compactor.ts";
 import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { SessionEvent } from "./event.ts";
@@ -19,8 +19,7 @@ export type BaseToolContext = Omit<ToolContext, "callId" | "signal" | "onOutput"
 export interface TurnKit {
   readonly runTurn: typeof import("../agent/run_turn.ts").runTurn;
   readonly toolContext: BaseToolContext;
-  readonly decideCall: TurnHooks["beforeCall"];
-  readonly afterCall: TurnHooks["afterCall"];
+  readonly callHooks: CallHooks;
   readonly compactor: Compactor;
   setting(): Promise<TurnSetting>;
 }
@@ -75,18 +74,20 @@ export class Workshop {
       secretVariables: settings.secretVariables,
       jobs: customer.jobs.forOwner({ sessionId: customer.sessionId, subagent: undefined }),
     };
-    const decide: TurnHooks["beforeCall"] = (call, _tool, args) =>
-      decideCall({ name: call.name, args }, { settings, isCredentialFile: isCredential });
-    const all = await createTools({ settings, customer, runTurn, toolContext, decideCall: decide });
+    const callHooks = extendCallHooks({
+      beforeCall: (call, _tool, args) =>
+        decideCall({ name: call.name, args }, { settings, isCredentialFile: isCredential }),
+      afterCall: (_call, result) => shortenResult(result, settings),
+    }, settings.extensions);
+    const all = await createTools({ settings, customer, runTurn, toolContext, callHooks });
     const tools: ReadonlyMap<string, Tool> = chooseTools(all, settings);
     return {
       runTurn,
       toolContext,
-      decideCall: decide,
-      afterCall: (_call, result) => shortenResult(result, settings),
+      callHooks,
       compactor: new Compactor({ settings, customer }),
       setting: async () => ({
-        model: settings.model,
+        model: extendModel(settings.model, settings.extensions),
         thinkingLevel: settings.thinkingLevel,
         systemPrompt: await (this.#systemPrompt ??= readSystemPrompt(settings, [...tools.keys()])),
         tools,

@@ -1,6 +1,6 @@
 /**
  * From a command line to the settings and the session of a run: folder, trust, configuration, model, conversation, in the order in which
- * problems are to be told. Reads no input and starts nothing.
+ * problems are to be told. Reads no input; with `--extensions`, starts them when nothing else can fail any more.
  */
 
 import type { RunCommandLine } from "../cli/command_line.ts";
@@ -9,6 +9,8 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
+import { createMissingModel } from "./missing_model.ts";
+import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { openModel } from "./open_model.ts";
 import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
 import type { SessionStore } from "../session/find_session.ts";
@@ -32,7 +34,10 @@ export interface StartedAgent {
   readonly opened: OpenedSession;
 }
 
-/** Throws `StartError` with the text for the user. The caller disposes the journal. */
+/**
+ * Throws `StartError` with the text for the user, or `signal.reason`; nothing is open or runs then. A hub that is made of the result closes
+ * the journal and stops the servers; without one the caller calls `discardAgent`.
+ */
 export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const { host, dialect, commandLine, currentFolder, signal } = start;
   const { options } = commandLine;
@@ -40,14 +45,17 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const given = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
   const homeConfig = await readConfig(host, { home, workspace: given, trusted: false, signal });
   const firstTry = tryToResolve(homeConfig, start);
-  if (firstTry instanceof StartError && firstTry.kind === "not_set_up") throw firstTry;
+  const mayLackModel = dialect.policy.missingModel === "fail_turns";
+  if (firstTry instanceof StartError && firstTry.kind === "not_set_up" && !mayLackModel) {
+    throw firstTry;
+  }
   const workspace = await resolveFolder(host, given);
   const trusted = await decideTrust(start, { home, workspace });
   const config = trusted
     ? await readConfig(host, { home, workspace, trusted, signal })
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
-  if (choice instanceof StartError) throw choice;
+  if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
   const sessionDir = options.sessionDir === undefined
     ? {}
     : { sessionDir: host.paths.resolve(currentFolder, options.sessionDir) };
@@ -64,7 +72,7 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     credentialPatterns: config.credential_files,
     allowedVariables: config.pass_environment,
     secretVariables: keyVariables(config),
-    model: openModel(choice),
+    model: choice instanceof StartError ? createMissingModel(choice) : openModel(choice),
     thinkingLevel: options.thinking ?? config.thinking,
     ...deliveryModes(config, dialect),
     resolveModel: (name, current) =>
@@ -79,14 +87,41 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     redact: createRedact(choice),
     ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
-  return { settings, opened: await open(start, store) };
+  const opened = await open(start, store);
+  if (!options.extensions) return { settings, opened };
+  try {
+    const started = await loadExtensions({
+      host,
+      config,
+      home,
+      workspace,
+      trusted,
+      secretVariables: settings.secretVariables,
+      signal,
+    });
+    return { settings: { ...settings, ...started }, opened };
+  } catch (error) {
+    await opened.journal[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** Closes and stops what was opened and started for an agent that nobody will use. */
+export async function discardAgent({ settings, opened }: StartedAgent): Promise<void> {
+  await settings.stopServers?.();
+  await opened.journal[Symbol.asyncDispose]();
+}
+
+async function loadExtensions(options: StartExtensionsOptions): Promise<StartedExtensions> {
+  const { startExtensions } = await import("./start_extensions.ts");
+  return await startExtensions(options);
 }
 
 async function open(start: StartOptions, store: SessionStore): Promise<OpenedSession> {
-  const { host, commandLine, signal } = start;
+  const { host, commandLine, dialect, signal } = start;
   await using held = new AsyncDisposableStack();
   try {
-    const choice = chooseSession(commandLine);
+    const choice = chooseSession(commandLine, dialect);
     const opened = await openConversation(host, { ...store, choice, signal });
     held.use(opened.journal);
     const named = await nameSession(opened, commandLine.options.name ?? "");
@@ -100,12 +135,26 @@ async function open(start: StartOptions, store: SessionStore): Promise<OpenedSes
 
 function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
   const { model, provider, apiKey, baseUrl } = start.commandLine.options;
+  const refuseUnknownProvider = start.dialect.policy.unknownProvider === "refuse";
+  const { host } = start;
   try {
-    return resolveModel(config, { model, provider, apiKey, baseUrl, host: start.host });
+    return resolveModel(config, {
+      model,
+      provider,
+      apiKey,
+      baseUrl,
+      refuseUnknownProvider,
+      host,
+    });
   } catch (error) {
     if (error instanceof StartError) return error;
     throw error;
   }
+}
+
+/** Whether what is missing can be set while the program runs elsewhere, and nothing else is wrong. */
+function isLack({ kind }: StartError): boolean {
+  return kind === "not_set_up" || kind === "key";
 }
 
 function resolveNamed(
@@ -142,10 +191,12 @@ async function decideTrust(
       `This folder is not trusted yet: ${workspace}; run weir trust or pass --trust`,
     );
   }
-  if (!trusted && await host.files.stat(host.paths.join(workspace, ".weir")) !== undefined) {
+  if (trusted) return true;
+  const own = await host.files.stat(host.paths.join(workspace, ".weir")).catch(() => undefined);
+  if (own?.kind === "folder") {
     host.warn("Project-local resources skipped (use --approve or weir trust).");
   }
-  return trusted;
+  return false;
 }
 
 function chooseNames({ options }: RunCommandLine, dialect: Dialect): ToolChoice {
@@ -218,7 +269,7 @@ async function saveDeliveryMode(
   });
 }
 
-function chooseSession({ options }: RunCommandLine): SessionChoice {
+function chooseSession({ options }: RunCommandLine, { policy }: Dialect): SessionChoice {
   if (options.noSession) {
     return {
       kind: "memory",
@@ -234,12 +285,13 @@ function chooseSession({ options }: RunCommandLine): SessionChoice {
   }
   if (options.sessionId !== undefined) return { kind: "id", id: options.sessionId };
   if (options.session !== undefined) return { kind: "find", text: options.session };
-  return { kind: options.continue ? "continue" : "new" };
+  if (!options.continue) return { kind: "new" };
+  return { kind: "continue", orNew: policy.nothingToContinue === "start_new" };
 }
 
 /** Keys of the endpoint, and what looks like one, are taken out of texts that leave the process. */
-function createRedact(choice: ModelChoice): (text: string) => string {
-  const secrets = secretsOf(choice.apiKey, choice.headers);
+function createRedact(choice: ModelChoice | StartError): (text: string) => string {
+  const secrets = choice instanceof StartError ? [] : secretsOf(choice.apiKey, choice.headers);
   return (text) => redact(text, secrets);
 }
 

@@ -1,0 +1,30 @@
+/**
+ * Keeps modules of other people from writing between the records on stdout. What takes the file descriptor itself, such as
+ * `/dev/stdout` or a child process that inherits it, cannot be kept from it.
+ */
+
+import { builtInModule } from "./built_in_module.ts";
+
+/**
+ * From now on `Deno.stdout.write`, `Deno.stdout.writeSync` and Node's `process.stdout` write to stderr. Whoever owns stdout takes
+ * `Deno.stdout.writable` before.
+ */
+export function guardStdout(): void {
+  const instead = {
+    write: (bytes: Uint8Array) => Deno.stderr.write(bytes),
+    writeSync: (bytes: Uint8Array) => Deno.stderr.writeSync(bytes),
+    writable: new WritableStream<Uint8Array>({
+      write: async (bytes) => {
+        for (let done = 0; done < bytes.length;) {
+          done += await Deno.stderr.write(bytes.subarray(done));
+        }
+      },
+    }),
+    close: () => {},
+  };
+  for (const [name, value] of Object.entries(instead)) {
+    Object.defineProperty(Deno.stdout, name, { value, configurable: true, writable: true });
+  }
+  const process = builtInModule<typeof import("node:process")>("node:process");
+  Object.defineProperty(process, "stdout", { value: process.stderr, configurable: true });
+}

@@ -1,0 +1,70 @@
+/**
+ * What `--extensions` starts: the MCP servers of the user's configuration and the extensions of the home and of a trusted workspace.
+ * Both are loaded only here, because most runs want neither.
+ */
+
+import type { ExtensionHooks } from "../agent/extension_hooks.ts";
+import type { Tool } from "../agent/tool.ts";
+import type { Config } from "../config/config.ts";
+import type { Host } from "../host.ts";
+import { childEnvironment } from "../tools/child_environment.ts";
+
+export interface StartExtensionsOptions {
+  readonly host: Host;
+  readonly config: Config;
+  readonly home: string;
+  readonly workspace: string;
+  /** Whether the workspace's own extensions may run. */
+  readonly trusted: boolean;
+  /** Environment variables that no server gets unless its configuration says so. */
+  readonly secretVariables: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export interface StartedExtensions {
+  readonly moreTools: readonly Tool[];
+  readonly extensions: ExtensionHooks;
+  stopServers(): Promise<void>;
+}
+
+/** What fails is one line on stderr each. Throws only `signal.reason`; no server runs then. */
+export async function startExtensions(options: StartExtensionsOptions): Promise<StartedExtensions> {
+  const { host, config, home, workspace, trusted, signal } = options;
+  const [{ connectMcpServers }, { loadExtensions }] = await Promise.all([
+    import("../mcp/client.ts"),
+    import("../extensions/load.ts"),
+  ]);
+  const warn = (line: string) => host.warn(line);
+  const servers = await connectMcpServers({
+    servers: config.mcp.servers,
+    host,
+    folder: workspace,
+    environment: childEnvironment(host.processes?.environment() ?? {}, {
+      allowed: config.pass_environment,
+      secrets: options.secretVariables,
+    }),
+    signal,
+    warn,
+  });
+  try {
+    const folders = [host.paths.join(home, "extensions")];
+    if (trusted) folders.push(host.paths.join(workspace, ".weir", "extensions"));
+    const taken = new Set(servers.tools.map(({ name }) => name));
+    const { tools, hooks } = await loadExtensions({
+      host,
+      folders,
+      workspace,
+      taken,
+      signal,
+      warn,
+    });
+    return {
+      moreTools: [...servers.tools, ...tools],
+      extensions: hooks,
+      stopServers: async () => await servers[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await servers[Symbol.asyncDispose]();
+    throw error;
+  }
+}
