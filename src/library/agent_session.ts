@@ -73,16 +73,16 @@ export class HubSession implements AgentSession {
     return this.#hub.session.transcript.messages;
   }
 
-  prompt(text: string): Promise<TurnEnd> {
-    return this.#turn({ type: "prompt", message: checkText(text), whileBusy: "refuse" });
+  async prompt(text: string): Promise<TurnEnd> {
+    return await this.#turn({ type: "prompt", message: checkText(text), whileBusy: "refuse" });
   }
 
   async steer(text: string): Promise<void> {
     await this.#send({ type: "steer", message: checkText(text) }).answer.promise;
   }
 
-  followUp(text: string): Promise<TurnEnd> {
-    return this.#turn({ type: "prompt", message: checkText(text), whileBusy: "follow_up" });
+  async followUp(text: string): Promise<TurnEnd> {
+    return await this.#turn({ type: "prompt", message: checkText(text), whileBusy: "follow_up" });
   }
 
   async abort(): Promise<void> {

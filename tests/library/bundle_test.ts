@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { bundleLibrary } from "../../scripts/bundle.ts";
+import { makeFolder } from "../client/_programs.ts";
 import { lacksChromium, openPage } from "../fakes/chromium.ts";
 
 const turns = new URL("./_turn.js", import.meta.url);
@@ -31,12 +32,43 @@ Deno.test({
       import { runTurns } from ${JSON.stringify(turns.href)};
       console.log(JSON.stringify(await runTurns(weir)));
     `;
-    const { code, stdout, stderr } = await new Deno.Command("node", {
-      args: ["--input-type=module", "--eval", script],
-    }).output();
-    const text = new TextDecoder();
-    assertEquals(code, 0, text.decode(stderr));
-    checkTurns(JSON.parse(text.decode(stdout)));
+    checkTurns(await runNode(script) as Turns);
+  },
+});
+
+Deno.test({
+  name: "WeirClient.start() starts the program from Node",
+  ignore: lacksNode(),
+  async fn() {
+    await using folder = await makeFolder();
+    const root = new URL("../../", import.meta.url);
+    const options = {
+      program: [Deno.execPath(), "run", "-A", "--config", "deno.npm.json", "src/main.ts"],
+      args: ["--model", "demo", "--trust", folder.path],
+      cwd: decodeURIComponent(root.pathname),
+      env: { WEIR_HOME: `${folder.path}/home` },
+    };
+    const script = `
+      import { WeirClient } from ${JSON.stringify((await bundle()).href)};
+      const client = await WeirClient.start(${JSON.stringify(options)});
+      const events = client.events();
+      await client.prompt("What is here?");
+      for await (const event of events) if (event.type === "agent_settled") break;
+      const { text } = await client.getLastAssistantText();
+      const exit = await client.close();
+      const failing = await WeirClient.start({ program: [process.execPath, "-e",
+        "process.stderr.write('no'); process.exitCode = 7;", "--"] });
+      const error = await failing.getState().catch((error) => error);
+      const missing = await WeirClient.start({ program: "/nowhere" }).catch((error) => error);
+      console.log(JSON.stringify([text, exit, error.message, missing.message]));
+    `;
+    const [text, ...rest] = await runNode(script) as [string, ...unknown[]];
+    assertMatch(text, /You asked: "What is here\?"/);
+    assertEquals(rest, [
+      { code: 0 },
+      "Cannot get state: Weir has ended with exit code 7; the end of its stderr:\nno",
+      'Cannot start "/nowhere": there is no such program or folder, give the path of one',
+    ]);
   },
 });
 
@@ -72,6 +104,16 @@ Deno.test({
     assertEquals(page.consoleErrors, []);
   },
 });
+
+/** What the script prints, which is JSON. */
+async function runNode(script: string): Promise<unknown> {
+  const { code, stdout, stderr } = await new Deno.Command("node", {
+    args: ["--input-type=module", "--eval", script],
+  }).output();
+  const text = new TextDecoder();
+  assertEquals(code, 0, text.decode(stderr));
+  return JSON.parse(text.decode(stdout));
+}
 
 function checkTurns({ end, calls, outcome, saved, served }: Turns): void {
   assertEquals(end.outcome, "answered");
