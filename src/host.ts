@@ -126,6 +126,13 @@ export interface HostProcesses {
   readonly shell: readonly [string, ...string[]];
   /** Full path of a program on PATH. */
   find(program: string): Promise<string | undefined>;
+  /**
+   * From now on what is started is remembered in this folder until `endRecord`, and what processes that were killed have left running is
+   * ended. Resolves when that is done; never rejects.
+   */
+  recordIn(folder: string): Promise<void>;
+  /** Everything was stopped in order: nothing needs to be remembered. */
+  endRecord(): void;
   /** Whether a process with this id runs. */
   isRunning(pid: number): boolean;
   /** Sends SIGKILL to everything that was started and still runs, without waiting: for an exit that cannot wait. */

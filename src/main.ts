@@ -133,6 +133,7 @@ async function run(
   if (signals.code !== undefined) stop();
   await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });
   const end = await hub.ended;
+  host.processes?.endRecord();
   return dialect.exitCode({ ...end, signalCode: signals.code });
 }
 
@@ -157,6 +158,7 @@ async function runOnce(
     stdout: Deno.stdout.writable,
     signal: stop.signal,
   });
+  host.processes?.endRecord();
   return oneShot.exitCode({ ...end, signalCode: signals.code });
 }
 

@@ -30,8 +30,13 @@ export interface ToolContext {
 
 /** How a command ended. `code` is its exit code, 128 + number after a signal. */
 export type CommandEnd =
-  /** `leftRunning`: the command itself ended, something that it started did not. */
-  | { readonly kind: "exited"; readonly code: number; readonly leftRunning: boolean }
+  /** `leftRunning`: the command itself ended, something that it started did not. `signal`: what ended it, if one did. */
+  | {
+    readonly kind: "exited";
+    readonly code: number;
+    readonly leftRunning: boolean;
+    readonly signal?: string;
+  }
   | { readonly kind: "output limit"; readonly code: number }
   /** Its output could not be kept; `problem` says why. */
   | { readonly kind: "output unavailable"; readonly problem: string; readonly code: number };

@@ -88,6 +88,8 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
   const opened = await open(start, store);
+  // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
+  if (!options.noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
   if (!options.extensions) return { settings, opened };
   try {
     const started = await loadExtensions({
