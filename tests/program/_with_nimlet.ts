@@ -86,6 +86,11 @@ export class Nimlet {
     checkNimletRecords(this.weir.records, { ids: this.#ids });
   }
 
+  /** The test has seen to the end of the process itself. */
+  markEnded(): void {
+    this.#ended = true;
+  }
+
   /** Writes commands in one go, each with an id of its own unless it has one; returns the ids. */
   async send(...commands: Json[]): Promise<string[]> {
     const full = commands.map((command) => ({ id: `c${this.#nextId++}`, ...command }));
@@ -120,10 +125,28 @@ export class Nimlet {
     await this.weir.next("step_start");
   }
 
+  /** All logs of jobs, once one of them has this text and its command has ended. */
+  async jobOutput(text: string): Promise<string> {
+    for (;;) {
+      const logs = await readAll(`${this.home.home}/jobs`);
+      if (logs.includes(text)) return logs;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
   /** A file of the workspace that a command may wait for. */
   async touch(path: string): Promise<void> {
     await Deno.writeTextFile(`${this.workspace}/${path}`, "");
   }
+}
+
+async function readAll(folder: string): Promise<string> {
+  let text = "";
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    text += isDirectory ? await readAll(path) : await Deno.readTextFile(path);
+  }
+  return text;
 }
 
 /** Whether a record ends a run; the soft stops do not. */
