@@ -27,6 +27,7 @@ export type NotRunCause =
   /** The reply was cut off by its length limit. */
   | "cut_off";
 
+/** What a turn tells while it runs. */
 export type AgentEvent =
   | {
     readonly type: "step_start";

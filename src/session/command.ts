@@ -13,7 +13,9 @@ import type { DeliveryMode } from "./policy.ts";
 
 /** A message of the conversation with its id, which it keeps for ever. */
 export interface StoredMessage {
+  /** Id of its entry in the session. */
   readonly id: string;
+  /** The message itself. */
   readonly message: Message;
   /** As the file has it, when it was read from one; the members that Weir has no use for are only there. */
   readonly raw?: JsonObject;
@@ -28,7 +30,9 @@ export type EndCause =
   | "client_gone"
   | "signal";
 
+/** How a connection ended. */
 export interface HubEnd {
+  /** What ended it first. */
   readonly cause: EndCause;
   /** Whether every turn of the process went well. */
   readonly success: boolean;

@@ -102,8 +102,10 @@ async function handleStopJob(id: string, { jobs }: Hub): Promise<HandledCommand>
 }
 
 async function handleMoveToBackground({ jobs }: Hub): Promise<HandledCommand> {
+  const { moved, release } = await jobs.moveToBackground();
   return {
-    result: { type: "move_to_background", value: { moved: await jobs.moveToBackground() } },
+    result: { type: "move_to_background", value: { moved } },
+    after: () => void release(),
   };
 }
 

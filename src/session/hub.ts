@@ -39,11 +39,14 @@ export class Hub {
   #session: Session;
   /** Earlier sessions whose jobs still run. */
   readonly #earlier = new Set<Session>();
+  /** Resolves when the earlier sessions whose jobs have ended are saved. */
+  #earlierClosed = Promise.resolve();
   readonly #hardEnd = new AbortController();
+  readonly #hardEnded = Promise.withResolvers<void>();
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
-  /** Resolves when the commands of the read that is being handled are answered. */
-  #batchDone: Promise<void> | undefined;
+  /** Resolves when the commands of the last read are answered. */
+  #batch: Promise<void> = Promise.resolve();
   /** Commands. Closing it is the end of input; so is a read error. */
   readonly writable: WritableStream<readonly Request[]>;
   /** Results and events. Cancelling it says that the client has gone. */
@@ -76,7 +79,7 @@ export class Hub {
       start: (controller) => {
         this.#stopInput = (reason) => controller.error(reason);
       },
-      write: (requests) => this.#batchDone = this.#handleBatch(requests),
+      write: (requests) => this.#batch = this.#handleBatch(requests),
       close: () => this.#end("input"),
       abort: () => this.#end("input"),
     }, { highWaterMark: 1 });
@@ -115,8 +118,10 @@ export class Hub {
 
   /** Puts an empty session in the place of the current one, which is closed. */
   async replaceSession(opened?: OpenedSession): Promise<Session> {
-    opened ??= await this.#settings.openSession();
     const old = this.#session;
+    // A job that ends in this moment must not start a turn in the session that is left.
+    old.holdNoticeTurns();
+    opened ??= await this.#settings.openSession();
     this.#session = this.#createSession(opened);
     this.#session.holdNoticeTurns();
     old.endNoticeTurns();
@@ -133,7 +138,8 @@ export class Hub {
       session.noteJobEnd(job);
       if (this.jobs.runningOf(session.id).length > 0) continue;
       this.#earlier.delete(session);
-      void this.#closeSession(session);
+      const closed = this.#closeSession(session);
+      this.#earlierClosed = this.#earlierClosed.then(() => closed);
     }
   }
 
@@ -222,7 +228,6 @@ export class Hub {
         if (wait !== undefined) await wait;
       }
     } finally {
-      this.#batchDone = undefined;
       session.closeBatch();
     }
   }
@@ -247,7 +252,14 @@ export class Hub {
 
   #finish(request: Request, handled: HandledCommand): Promise<void> | undefined {
     this.#queue.push({ kind: "result", request, result: handled.result }, RESPONSE_WEIGHT);
-    return handled.after?.() ?? this.#queue.ready();
+    return handled.after?.() ?? this.#room();
+  }
+
+  /** `undefined` when there is room for more records, else a promise for it. Nobody is waited for once everything has to end. */
+  #room(): Promise<void> | undefined {
+    const room = this.#queue.ready();
+    if (room === undefined || this.#hardEnd.signal.aborted) return undefined;
+    return Promise.race([room, this.#hardEnded.promise]);
   }
 
   #refuse(request: Request, error: unknown): Promise<void> | undefined {
@@ -259,7 +271,7 @@ export class Hub {
     }
     const refusal = error instanceof Error ? error : new Error(errorText(error));
     this.#queue.push({ kind: "refusal", request, error: refusal }, RESPONSE_WEIGHT);
-    return this.#queue.ready();
+    return this.#room();
   }
 
   /** Finishes or stops what runs, saves, tells the last event. The first cause counts, but a harder one stops what an end of input lets finish. */
@@ -286,16 +298,12 @@ export class Hub {
     const { success } = session;
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
-    await this.#settings.stopServers?.().catch((error) =>
-      this.#settings.host.warn(`weir: ${errorText(error)}`)
-    );
-    await this.#settings.removeOutput().catch((error) =>
-      this.#settings.host.warn(`weir: ${errorText(error)}`)
-    );
+    await this.#earlierClosed;
+    const warn = (error: unknown) => this.#settings.host.warn(`weir: ${errorText(error)}`);
+    await this.#settings.stopServers?.().catch(warn);
+    await this.#settings.removeOutput().catch(warn);
     // Whoever sent commands together with the one that ends everything gets an answer to each.
-    while (this.#settings.policy.settleAfterBatch && this.#batchDone !== undefined) {
-      await this.#batchDone.catch(() => {});
-    }
+    if (this.#settings.policy.settleAfterBatch) await this.#batch.catch(() => {});
     const end = { cause: this.#endCause, success };
     this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
@@ -315,6 +323,7 @@ export class Hub {
 
   #stopTurn(): void {
     this.#hardEnd.abort(new Error("the client is gone or does not wait"));
+    this.#hardEnded.resolve();
     this.#session.clearQueues();
     this.#session.abort();
     void this.commands.stopAll();

@@ -50,6 +50,19 @@ export interface CompactionSettings {
   readonly keepRecentTokens: number;
 }
 
+/** What holds where no configuration says otherwise. */
+export const USUAL_SETTINGS: Pick<
+  Settings,
+  "autoCompaction" | "autoRetry" | "retry" | "compaction" | "askTimeoutSeconds" | "modelScope"
+> = {
+  autoCompaction: true,
+  autoRetry: true,
+  retry: { maxRetries: 3, baseDelayMs: 2000, maxDelayMs: 60_000 },
+  compaction: { reserveTokens: 16_384, keepRecentTokens: 20_000 },
+  askTimeoutSeconds: 600,
+  modelScope: undefined,
+};
+
 /** What a conversation records of them. */
 export function settingOf(
   settings: Settings,

@@ -9,8 +9,8 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
-import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { createMissingModel } from "./missing_model.ts";
+import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { openModel } from "./open_model.ts";
 import {
   listChoices,
@@ -21,7 +21,12 @@ import {
 import type { SessionStore } from "../session/find_session.ts";
 import { nameSession } from "../session/name_session.ts";
 import { openConversation, type SessionChoice } from "../session/open_session.ts";
-import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
+import {
+  type OpenedSession,
+  type Settings,
+  type ToolChoice,
+  USUAL_SETTINGS,
+} from "../session/settings.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
 import { isTrusted } from "../config/trust.ts";
 
@@ -47,14 +52,14 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const { host, dialect, commandLine, currentFolder, signal } = start;
   const { options } = commandLine;
   const home = findHome(host, { currentFolder });
-  const given = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
-  const homeConfig = await readConfig(host, { home, workspace: given, trusted: false, signal });
+  const folder = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
+  const homeConfig = await readConfig(host, { home, workspace: folder, trusted: false, signal });
   const firstTry = tryToResolve(homeConfig, start);
   const mayLackModel = dialect.policy.missingModel === "fail_turns";
   if (firstTry instanceof StartError && firstTry.kind === "not_set_up" && !mayLackModel) {
     throw firstTry;
   }
-  const workspace = await resolveFolder(host, given);
+  const workspace = await resolveFolder(host, folder);
   const trusted = await decideTrust(start, { home, workspace });
   const config = trusted
     ? await readConfig(host, { home, workspace, trusted, signal })
@@ -87,15 +92,8 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
       Promise.resolve(openModel(resolveNamed(name, current.provider, { config, start }))),
     autoCompaction: config.agent.auto_compaction,
     autoRetry: config.agent.auto_retry,
-    retry: {
-      maxRetries: config.retry.maxRetries ?? 3,
-      baseDelayMs: config.retry.baseDelayMs ?? 2000,
-      maxDelayMs: config.retry.maxDelayMs ?? 60_000,
-    },
-    compaction: {
-      reserveTokens: config.compaction.reserveTokens ?? 16_384,
-      keepRecentTokens: config.compaction.keepRecentTokens ?? 20_000,
-    },
+    retry: given(USUAL_SETTINGS.retry, config.retry),
+    compaction: given(USUAL_SETTINGS.compaction, config.compaction),
     askTimeoutSeconds: config[dialect.policy.askSettings ?? "pi"].approvalTimeoutSeconds,
     fixed: { model: options.model !== undefined, thinking: options.thinking !== undefined },
     modelScope: options.models,
@@ -119,6 +117,8 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
   const opened = await open(start, store);
+  // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
+  if (!options.noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
   if (!options.extensions) return { settings, opened };
   try {
     const started = await loadExtensions({
@@ -149,7 +149,7 @@ async function loadExtensions(options: StartExtensionsOptions): Promise<StartedE
 }
 
 async function open(start: StartOptions, store: SessionStore): Promise<OpenedSession> {
-  const { host, dialect, commandLine, signal } = start;
+  const { host, commandLine, dialect, signal } = start;
   await using held = new AsyncDisposableStack();
   try {
     const choice = chooseSession(commandLine, dialect);
@@ -178,6 +178,12 @@ function resolveOptions({ commandLine, dialect, host }: StartOptions): ResolveMo
   const refuseUnknownProvider = dialect.policy.unknownProvider === "refuse";
   const refuseUnknownModel = dialect.policy.unknownModel === "refuse";
   return { model, provider, apiKey, baseUrl, refuseUnknownProvider, refuseUnknownModel, host };
+}
+
+/** The usual values with those that the configuration has in their place. */
+function given<Values extends object>(usual: Values, own: Partial<Values>): Values {
+  const set = Object.entries(own).filter(([, value]) => value !== undefined);
+  return { ...usual, ...Object.fromEntries(set) };
 }
 
 /** Whether what is missing can be set while the program runs elsewhere, and nothing else is wrong. */
