@@ -13,6 +13,7 @@ export type RequestErrorCode =
   | "behavior_unknown"
   | "shutting_down"
   | "compacting"
+  | "nothing_to_export"
   | "no_model"
   | "invalid"
   | "unavailable"

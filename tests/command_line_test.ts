@@ -316,7 +316,8 @@ Deno.test("parseCommandLine() follows the rules of the pi dialect", () => {
   assertEquals(parseRun("--mode json fix it", environment).messages, ["fix", "it"]);
   assertEquals(parse("-v", environment), { kind: "version" });
   const { options } = parseRun("--mode rpc --provider p -m x:high --models a,b", environment);
-  assertEquals([options.provider, options.model, options.models], ["p", "x:high", ["a", "b"]]);
+  assertEquals([options.provider, options.model, options.models], ["p", "x", ["a", "b"]]);
+  assertEquals(options.thinking, "high");
   assertRefused("--mode rpc --provider p", "--provider needs --model", environment);
   assertRefused(
     "--mode rpc @a",

@@ -36,7 +36,7 @@ export function createCommandMessage(record: CommandRecord): UserMessage {
 }
 
 /** A message of a role that only the session format has; `undefined` for a role that is not known. */
-export function decodeForeignMessage(
+function decodeForeignMessage(
   raw: JsonObject,
   options: { timestamp: number },
 ): UserMessage | undefined {
@@ -55,6 +55,8 @@ export function decodeForeignMessage(
 /** The message that an entry of a type of its own stands for; `undefined` for an entry that is none. */
 export function decodeForeignEntry(raw: JsonObject): UserMessage | undefined {
   const timestamp = typeof raw.timestamp === "string" ? Date.parse(raw.timestamp) || 0 : 0;
+  const message = raw.type === "message" ? asObject(raw.message) : undefined;
+  if (message !== undefined) return decodeForeignMessage(message, { timestamp });
   if (raw.type === "custom_message") {
     const { customType, content, display, details } = raw;
     return customMessage(

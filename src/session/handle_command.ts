@@ -127,7 +127,11 @@ async function handleNewSession(hub: Hub): Promise<HandledCommand> {
 
 async function handleExport(path: string | undefined, hub: Hub): Promise<HandledCommand> {
   const { session: { id, transcript }, settings } = hub;
-  const { host, workspace, model, credentialPatterns } = settings;
+  const { host, workspace, model, credentialPatterns, policy } = settings;
+  if (policy.exportName !== undefined && transcript.messages.length === 0) {
+    throw new RequestError("nothing_to_export", "there is nothing to export");
+  }
+  const stem = host.paths.basename(transcript.path ?? id).replace(/\.jsonl$/, "");
   const { saveExport } = await import("./save_export.ts");
   const saved = await saveExport(host, {
     sessionId: id,
@@ -139,7 +143,7 @@ async function handleExport(path: string | undefined, hub: Hub): Promise<Handled
     stats: transcript.stats(),
   }, {
     folder: workspace,
-    path,
+    path: path ?? policy.exportName?.(stem),
     sessionPath: transcript.path,
     credentialPatterns,
     signal: new AbortController().signal,

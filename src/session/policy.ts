@@ -77,6 +77,8 @@ export interface SessionPolicy {
   readonly sessionFolderVariable?: string;
   /** Tools that are offered only when `--tools` names them. */
   readonly toolsOnRequest?: readonly string[];
+  /** Name of an exported page by that of the session's file, and nothing is exported of an empty conversation; default: the id, always. */
+  readonly exportName?: (stem: string) => string;
   /** Part of the configuration that says how long a question to the client stays open. */
   readonly askSettings?: "pi" | "acp";
   /** Whether a change of the queues is told before the command that made it is answered. */

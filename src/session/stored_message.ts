@@ -19,7 +19,6 @@ import type {
   UserMessage,
 } from "../agent/message.ts";
 import { asNumber, asObject, asString, present, strings } from "./json_members.ts";
-import { decodeForeignMessage } from "./foreign_message.ts";
 import { decodeCosts, encodeUsage } from "./stored_usage.ts";
 
 /** A message in the format's shape. `decodeMessage` gives back an equal message. */
@@ -67,7 +66,7 @@ export function decodeMessage(
     case "toolResult":
       return decodeToolResult(raw, timestamp);
     default:
-      return decodeForeignMessage(raw, { timestamp });
+      return undefined;
   }
 }
 

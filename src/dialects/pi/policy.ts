@@ -40,6 +40,7 @@ export const PI_POLICY: SessionPolicy = {
   keepsEntries: true,
   recordsSettings: "at_once",
   compactionSize: "tokens",
+  exportName: (stem) => `weir-session-${stem}.html`,
   askSettings: "pi",
   sessionNames: "files_and_id_starts",
   sessionFolderVariable: "PI_CODING_AGENT_SESSION_DIR",
