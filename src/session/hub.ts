@@ -3,7 +3,7 @@
  * run beside it, so that abort and steer are read while one runs. Knows no wire name.
  */
 
-import { errorText, ModelError, RequestError } from "../errors.ts";
+import { errorText, ModelError, RequestError, StartError } from "../errors.ts";
 import type { EndCause, HubEnd, OutRecord, Request } from "./command.ts";
 import type { SessionEvent } from "./event.ts";
 import { handleCommand, type HandledCommand } from "./handle_command.ts";
@@ -34,6 +34,8 @@ export class Hub {
   readonly #hardEnd = new AbortController();
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
+  /** Resolves when the commands of the last read are answered. */
+  #batch: Promise<void> = Promise.resolve();
   /** Commands. Closing it is the end of input; so is a read error. */
   readonly writable: WritableStream<readonly Request[]>;
   /** Results and events. Cancelling it says that the client has gone. */
@@ -62,7 +64,7 @@ export class Hub {
       start: (controller) => {
         this.#stopInput = (reason) => controller.error(reason);
       },
-      write: (requests) => this.#handleBatch(requests),
+      write: (requests) => this.#batch = this.#handleBatch(requests),
       close: () => this.#end("input"),
       abort: () => this.#end("input"),
     }, { highWaterMark: 1 });
@@ -196,7 +198,9 @@ export class Hub {
   }
 
   #refuse(request: Request, error: unknown): Promise<void> | undefined {
-    if (!(error instanceof RequestError) && !(error instanceof ModelError)) {
+    const isExpected = error instanceof RequestError || error instanceof ModelError ||
+      error instanceof StartError;
+    if (!isExpected) {
       const detail = error instanceof Error ? error.stack ?? error.message : String(error);
       this.#settings.host.warn(`weir: ${request.name} failed: ${detail}`);
     }
@@ -208,7 +212,7 @@ export class Hub {
   /** Finishes or stops what runs, saves, tells the last event. The first cause counts, but a harder one stops what an end of input lets finish. */
   async #end(cause: EndCause): Promise<void> {
     const hard = cause !== "input" || this.#settings.policy.endOfInput === "interrupt";
-    if (hard) this.#stopTurn(cause);
+    if (hard) this.#stopTurn();
     if (this.#endCause !== undefined) {
       if (cause === "signal") this.#endCause = cause;
       return;
@@ -228,6 +232,8 @@ export class Hub {
     const warn = (error: unknown) => this.#settings.host.warn(`weir: ${errorText(error)}`);
     await this.#settings.stopServers?.().catch(warn);
     await this.#settings.removeOutput().catch(warn);
+    // Whoever sent commands together with the one that ends everything gets an answer to each.
+    if (this.#settings.policy.settleAfterBatch) await this.#batch.catch(() => {});
     const end = { cause: this.#endCause, success };
     this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
@@ -235,9 +241,9 @@ export class Hub {
     this.#ended.resolve(end);
   }
 
-  #stopTurn(cause: EndCause): void {
+  #stopTurn(): void {
     this.#hardEnd.abort(new Error("the client is gone or does not wait"));
-    if (cause !== "signal") this.#session.clearQueues();
+    this.#session.clearQueues();
     if (this.#session.busy) this.#session.abort();
   }
 }

@@ -9,6 +9,7 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
+import { createMissingModel } from "./missing_model.ts";
 import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { openModel } from "./open_model.ts";
 import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
@@ -44,14 +45,17 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const given = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
   const homeConfig = await readConfig(host, { home, workspace: given, trusted: false, signal });
   const firstTry = tryToResolve(homeConfig, start);
-  if (firstTry instanceof StartError && firstTry.kind === "not_set_up") throw firstTry;
+  const mayLackModel = dialect.policy.missingModel === "fail_turns";
+  if (firstTry instanceof StartError && firstTry.kind === "not_set_up" && !mayLackModel) {
+    throw firstTry;
+  }
   const workspace = await resolveFolder(host, given);
   const trusted = await decideTrust(start, { home, workspace });
   const config = trusted
     ? await readConfig(host, { home, workspace, trusted, signal })
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
-  if (choice instanceof StartError) throw choice;
+  if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
   const sessionDir = options.sessionDir === undefined
     ? {}
     : { sessionDir: host.paths.resolve(currentFolder, options.sessionDir) };
@@ -68,7 +72,7 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     credentialPatterns: config.credential_files,
     allowedVariables: config.pass_environment,
     secretVariables: keyVariables(config),
-    model: openModel(choice),
+    model: choice instanceof StartError ? createMissingModel(choice) : openModel(choice),
     thinkingLevel: options.thinking ?? config.thinking,
     ...deliveryModes(config, dialect),
     resolveModel: (name, current) =>
@@ -84,6 +88,8 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
   const opened = await open(start, store);
+  // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
+  if (!options.noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
   if (!options.extensions) return { settings, opened };
   try {
     const started = await loadExtensions({
@@ -114,10 +120,10 @@ async function loadExtensions(options: StartExtensionsOptions): Promise<StartedE
 }
 
 async function open(start: StartOptions, store: SessionStore): Promise<OpenedSession> {
-  const { host, commandLine, signal } = start;
+  const { host, commandLine, dialect, signal } = start;
   await using held = new AsyncDisposableStack();
   try {
-    const choice = chooseSession(commandLine);
+    const choice = chooseSession(commandLine, dialect);
     const opened = await openConversation(host, { ...store, choice, signal });
     held.use(opened.journal);
     const named = await nameSession(opened, commandLine.options.name ?? "");
@@ -131,12 +137,26 @@ async function open(start: StartOptions, store: SessionStore): Promise<OpenedSes
 
 function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
   const { model, provider, apiKey, baseUrl } = start.commandLine.options;
+  const refuseUnknownProvider = start.dialect.policy.unknownProvider === "refuse";
+  const { host } = start;
   try {
-    return resolveModel(config, { model, provider, apiKey, baseUrl, host: start.host });
+    return resolveModel(config, {
+      model,
+      provider,
+      apiKey,
+      baseUrl,
+      refuseUnknownProvider,
+      host,
+    });
   } catch (error) {
     if (error instanceof StartError) return error;
     throw error;
   }
+}
+
+/** Whether what is missing can be set while the program runs elsewhere, and nothing else is wrong. */
+function isLack({ kind }: StartError): boolean {
+  return kind === "not_set_up" || kind === "key";
 }
 
 function resolveNamed(
@@ -173,10 +193,12 @@ async function decideTrust(
       `This folder is not trusted yet: ${workspace}; run weir trust or pass --trust`,
     );
   }
-  if (!trusted && await host.files.stat(host.paths.join(workspace, ".weir")) !== undefined) {
+  if (trusted) return true;
+  const own = await host.files.stat(host.paths.join(workspace, ".weir")).catch(() => undefined);
+  if (own?.kind === "folder") {
     host.warn("Project-local resources skipped (use --approve or weir trust).");
   }
-  return trusted;
+  return false;
 }
 
 function chooseNames({ options }: RunCommandLine, dialect: Dialect): ToolChoice {
@@ -249,7 +271,7 @@ async function saveDeliveryMode(
   });
 }
 
-function chooseSession({ options }: RunCommandLine): SessionChoice {
+function chooseSession({ options }: RunCommandLine, { policy }: Dialect): SessionChoice {
   if (options.noSession) {
     return {
       kind: "memory",
@@ -265,12 +287,13 @@ function chooseSession({ options }: RunCommandLine): SessionChoice {
   }
   if (options.sessionId !== undefined) return { kind: "id", id: options.sessionId };
   if (options.session !== undefined) return { kind: "find", text: options.session };
-  return { kind: options.continue ? "continue" : "new" };
+  if (!options.continue) return { kind: "new" };
+  return { kind: "continue", orNew: policy.nothingToContinue === "start_new" };
 }
 
 /** Keys of the endpoint, and what looks like one, are taken out of texts that leave the process. */
-function createRedact(choice: ModelChoice): (text: string) => string {
-  const secrets = secretsOf(choice.apiKey, choice.headers);
+function createRedact(choice: ModelChoice | StartError): (text: string) => string {
+  const secrets = choice instanceof StartError ? [] : secretsOf(choice.apiKey, choice.headers);
   return (text) => redact(text, secrets);
 }
 

@@ -99,10 +99,7 @@ function encodeCallEnd(event: AgentEvent & { type: "call_end" }): Json[] {
   const status = message.isError ? "error" : "success";
   return [
     { event: "tool_result", id, name, status, output: encodeContentText(message) },
-    // A call that did not run has no end.
-    ...(event.cause === undefined || event.cause === "interrupted"
-      ? [{ event: "tool_end", id, status }]
-      : []),
+    { event: "tool_end", id, status },
     ...(name === "todo" && !message.isError ? [{ event: "todo_list", todos: args.items }] : []),
   ];
 }
