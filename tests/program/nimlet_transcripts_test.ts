@@ -17,7 +17,7 @@ async function followTranscript(nimlet: Nimlet, transcript: string): Promise<voi
   const expected: unknown[] = [];
   const { weir } = nimlet;
   for (const line of transcript.trim().split("\n").map((text) => text.trim())) {
-    if (line.startsWith("> ")) await nimlet.sendText(line.slice(2) + "\n", [idOn(line.slice(2))]);
+    if (line.startsWith("> ")) await nimlet.sendText(line.slice(2) + "\n", idsOn(line.slice(2)));
     else if (line === "(close)") await weir.closeInput();
     else if (line === "(go)") await nimlet.touch("go");
     else {
@@ -32,16 +32,6 @@ async function followTranscript(nimlet: Nimlet, transcript: string): Promise<voi
     expected.push({ version: 1, type: "session_end", session_id: "<id>", success: true });
   }
   expectRecords(weir.records, expected);
-}
-
-/** The id that the answer to a line carries. */
-function idOn(line: string): string {
-  try {
-    const { id, type } = JSON.parse(line) as Record<string, unknown>;
-    return typeof id === "string" && typeof type === "string" ? id : "";
-  } catch {
-    return "";
-  }
 }
 
 function transcript(name: string, options: NimletOptions, text: string): void {
