@@ -6,6 +6,7 @@ import type { Reply } from "../fakes/reply.ts";
 import { withPlace } from "./_run_once.ts";
 import {
   checkOneShotRecords,
+  idsOn,
   type Nimlet,
   type NimletOptions,
   waitForGo,
