@@ -48,6 +48,7 @@ export class HubBench implements AsyncDisposable {
       prompt: { system: "", append: [], contextFiles: false },
       approvals: "allow",
       credentialPatterns: [],
+      isCredentialFile: () => false,
       allowedVariables: [],
       secretVariables: [],
       redact: (text) => text,
