@@ -26,6 +26,8 @@ export interface HubEnd {
   readonly cause: EndCause;
   /** Whether every turn of the process went well. */
   readonly success: boolean;
+  /** Whether the last turn ended with an answer; false when there was none. */
+  readonly answered: boolean;
 }
 
 /** What to do with a prompt that comes while a turn runs. */

@@ -236,7 +236,7 @@ export class Hub {
     await jobs.stopAll("exit", (job) => job.kind === "adopted");
     await finishWork({ session, jobs, host: this.#settings.host, signal: this.#hardEnd.signal });
     const jobsStopped = await jobs.stopAll("exit");
-    const { success } = session;
+    const { success, answered } = session;
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
     await this.#earlierClosed;
@@ -245,7 +245,7 @@ export class Hub {
     await this.#settings.removeOutput().catch(warn);
     // Whoever sent commands together with the one that ends everything gets an answer to each.
     if (this.#settings.policy.settleAfterBatch) await this.#batch.catch(() => {});
-    const end = { cause: this.#endCause, success };
+    const end = { cause: this.#endCause, success, answered };
     this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
     this.#stopInput(new Error("the session is over"));

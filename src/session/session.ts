@@ -72,6 +72,8 @@ export class Session implements AsyncDisposable {
   #onOpened: () => void = () => {};
   #batchOpen = false;
   #lastAnswer: string | undefined;
+  /** Whether the last turn of this process ended with an answer. */
+  answered = false;
   /** False once a turn failed in this process. */
   success = true;
 
@@ -457,6 +459,7 @@ export class Session implements AsyncDisposable {
   #closeTurn(turn: number, result: TurnResult): void {
     if (result.outcome === "answered") this.#lastAnswer = result.answer;
     if (result.outcome === "failed") this.success = false;
+    this.answered = result.outcome === "answered";
     this.#emit({ type: "turn_end", turn, ...result });
     const note = () => this.#noteEnd(result.outcome);
     if (this.#batchOpen) this.#pendingNote = note;
