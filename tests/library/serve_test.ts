@@ -21,7 +21,7 @@ Deno.test("serve() answers until the input ends", async () => {
   assertEquals(await serve(ends, { model: createDemoModel() }), {
     cause: "input",
     success: true,
-    answered: true,
+    answered: false,
   });
   assertEquals(lines.map(({ type, id, success }) => [type, id, success]), [
     ["response", 7, true],
