@@ -13,6 +13,7 @@ import type { StartedExtensions, StartExtensionsOptions } from "./start_extensio
 import { createMissingModel } from "./missing_model.ts";
 import { openModel } from "./open_model.ts";
 import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
+import type { SessionStore } from "../session/find_session.ts";
 import { openConversation, type SessionChoice } from "../session/open_session.ts";
 import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
@@ -20,7 +21,7 @@ import { isTrusted } from "../config/trust.ts";
 
 export interface StartOptions {
   readonly host: Host;
-  readonly dialect: Dialect;
+  readonly dialect: Pick<Dialect, "policy" | "toolAliases">;
   readonly commandLine: RunCommandLine;
   /** The folder that relative paths of the command line are meant from. */
   readonly currentFolder: string;
@@ -54,6 +55,51 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
+  const { settings, store } = await createSettings(start, { home, workspace, config, choice });
+  const opened = await openConversation(host, {
+    ...store,
+    choice: chooseSession(commandLine, dialect),
+    signal,
+  })
+    .catch((error) => {
+      if (error instanceof HostError) {
+        throw new StartError("session", error.message, { cause: error, exitCode: 1 });
+      }
+      throw error;
+    });
+  if (!options.extensions) return { settings, opened };
+  try {
+    const started = await loadExtensions({
+      host,
+      config,
+      home,
+      workspace,
+      trusted,
+      secretVariables: settings.secretVariables,
+      signal,
+    });
+    return { settings: { ...settings, ...started }, opened };
+  } catch (error) {
+    await opened.journal[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** What settings are made of besides the command line. */
+export interface SettingsPlace {
+  readonly home: string;
+  readonly workspace: string;
+  readonly config: Config;
+  readonly choice: ModelChoice | StartError;
+}
+
+/** The settings of a session in this place, and where it is stored. Starts and opens nothing. */
+export async function createSettings(
+  start: StartOptions,
+  { home, workspace, config, choice }: SettingsPlace,
+): Promise<{ settings: Settings; store: SessionStore }> {
+  const { host, dialect, commandLine, currentFolder, signal } = start;
+  const { options } = commandLine;
   const sessionDir = options.sessionDir === undefined
     ? {}
     : { sessionDir: host.paths.resolve(currentFolder, options.sessionDir) };
@@ -85,33 +131,7 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     redact: createRedact(choice),
     ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
-  const opened = await openConversation(host, {
-    ...store,
-    choice: chooseSession(commandLine, dialect),
-    signal,
-  })
-    .catch((error) => {
-      if (error instanceof HostError) {
-        throw new StartError("session", error.message, { cause: error, exitCode: 1 });
-      }
-      throw error;
-    });
-  if (!options.extensions) return { settings, opened };
-  try {
-    const started = await loadExtensions({
-      host,
-      config,
-      home,
-      workspace,
-      trusted,
-      secretVariables: settings.secretVariables,
-      signal,
-    });
-    return { settings: { ...settings, ...started }, opened };
-  } catch (error) {
-    await opened.journal[Symbol.asyncDispose]();
-    throw error;
-  }
+  return { settings, store };
 }
 
 /** Closes and stops what was opened and started for an agent that nobody will use. */
@@ -125,7 +145,8 @@ async function loadExtensions(options: StartExtensionsOptions): Promise<StartedE
   return await startExtensions(options);
 }
 
-function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
+/** The model that the options and the configuration name, or why there is none. */
+export function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
   const { model, provider, apiKey, baseUrl } = start.commandLine.options;
   const refuseUnknownProvider = start.dialect.policy.unknownProvider === "refuse";
   const { host } = start;
@@ -145,7 +166,7 @@ function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartE
 }
 
 /** Whether what is missing can be set while the program runs elsewhere, and nothing else is wrong. */
-function isLack({ kind }: StartError): boolean {
+export function isLack({ kind }: StartError): boolean {
   return kind === "not_set_up" || kind === "key";
 }
 
@@ -165,13 +186,15 @@ function resolveNamed(
   }
 }
 
-async function resolveFolder(host: Host, given: string): Promise<string> {
+/** The real path of a folder that exists. */
+export async function resolveFolder(host: Host, given: string): Promise<string> {
   const info = await host.files.stat(given).catch(() => undefined);
   if (info?.kind !== "folder") throw new StartError("folder", `No such folder: ${given}`);
   return await host.files.realPath(given);
 }
 
-async function decideTrust(
+/** Whether the folder's own resources may be used; one line on stderr when it has some and they may not. */
+export async function decideTrust(
   start: StartOptions,
   { home, workspace }: { home: string; workspace: string },
 ): Promise<boolean> {
@@ -191,7 +214,7 @@ async function decideTrust(
   return false;
 }
 
-function chooseNames({ options }: RunCommandLine, dialect: Dialect): ToolChoice {
+function chooseNames({ options }: RunCommandLine, dialect: StartOptions["dialect"]): ToolChoice {
   const named = (names: readonly string[]) =>
     names.map((name) =>
       Object.hasOwn(dialect.toolAliases, name) ? dialect.toolAliases[name]! : name
@@ -233,7 +256,7 @@ function keyVariables(config: Config): string[] {
 
 function deliveryModes(
   config: Config,
-  dialect: Dialect,
+  dialect: StartOptions["dialect"],
 ): Pick<Settings, "steeringMode" | "followUpMode"> {
   const { steering, followUp, fromConfiguration } = dialect.policy.deliveryModes;
   const { steering_mode, follow_up_mode } = config.agent;
@@ -261,7 +284,10 @@ async function saveDeliveryMode(
   });
 }
 
-function chooseSession({ options }: RunCommandLine, { policy }: Dialect): SessionChoice {
+function chooseSession(
+  { options }: RunCommandLine,
+  { policy }: StartOptions["dialect"],
+): SessionChoice {
   if (options.noSession) {
     return {
       kind: "memory",
