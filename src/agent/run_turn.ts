@@ -3,7 +3,7 @@
  * no queue and no wire: what waits, what is allowed and what is kept is decided by its owner, through hooks and the conversation.
  */
 
-import type { ModelError } from "../errors.ts";
+import { type ModelError, TurnLimitError } from "../errors.ts";
 import type { AgentEvent } from "./agent_event.ts";
 import type { Conversation } from "./conversation.ts";
 import type { TurnHooks } from "./hook.ts";
@@ -47,11 +47,6 @@ export type TurnResult =
     /** `cause`: what was thrown, where it was that. */
     | { readonly outcome: "failed"; readonly error: string; readonly cause?: unknown }
   );
-
-/** A turn has made as many model requests as it may; the calls of the last reply have their results. */
-export class TurnLimitError extends Error {
-  override readonly name = "TurnLimitError";
-}
 
 /** The text of the failure of a reply that has neither text nor calls. */
 export const NO_ANSWER = "model ended without an answer";

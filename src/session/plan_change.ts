@@ -5,7 +5,9 @@ import type { ToolContext } from "../agent/tool.ts";
 import { errorText } from "../errors.ts";
 import { type EditArguments, editTool, planEdit } from "../tools/edit.ts";
 import { findPath } from "../tools/find_path.ts";
+import type { TextChange } from "../tools/plan_changes.ts";
 import { sniffContent } from "../tools/sniff_content.ts";
+import { unifiedDiff } from "../tools/unified_diff.ts";
 import { likeBase, withClientFiles } from "./client_files.ts";
 import type { ClientHelp } from "./client_help.ts";
 
@@ -20,6 +22,8 @@ export type PlannedChange =
     readonly after: string;
     /** In the new text, from 1. */
     readonly firstLine: number | undefined;
+    /** The changed lines, for a change that is too large to be shown whole. */
+    readonly unified: string | undefined;
   }
   | { readonly ok: false; readonly problem: string };
 
@@ -47,7 +51,8 @@ export async function planChange(
     );
     const mark = hasBom ? "\uFEFF" : "";
     const firstLine = before.slice(0, changes[0]?.start ?? 0).split("\n").length;
-    return { ok: true, path, before: mark + before, after: mark + after, firstLine };
+    const unified = await describeLarge(before, changes, after);
+    return { ok: true, path, before: mark + before, after: mark + after, firstLine, unified };
   } catch (error) {
     signal.throwIfAborted();
     return { ok: false, problem: errorText(error) };
@@ -63,7 +68,26 @@ async function planWrite(
   const { path } = await findPath(given, { action: "write", context, refuseCredentials: true });
   const before = await readBaseText(given, context);
   const after = context.client?.writeText === undefined ? content : likeBase(content, before ?? "");
-  return { ok: true, path, before, after, firstLine: undefined };
+  const changes = [{ start: 0, end: before?.length ?? 0, text: after }];
+  const unified = await describeLarge(before ?? "", changes, after);
+  return { ok: true, path, before, after, firstLine: undefined, unified };
+}
+
+/** Texts above this, together, may be too large for a client. */
+const LARGE_LENGTH = 64 * 1024;
+const MAX_UNIFIED_LENGTH = 50 * 1024;
+
+async function describeLarge(
+  before: string,
+  changes: readonly TextChange[],
+  after: string,
+): Promise<string | undefined> {
+  if (before.length + after.length < LARGE_LENGTH) return undefined;
+  const { diff } = await unifiedDiff(before, changes, {
+    path: "file",
+    maxLength: MAX_UNIFIED_LENGTH,
+  });
+  return diff;
 }
 
 /** The text of a file that may be replaced; `undefined` when there is none, or it is too large or no text. */

@@ -4,6 +4,10 @@
  */
 
 import { errorText } from "../errors.ts";
+import { resolveAsFarAsPossible } from "./approvals/classify_call.ts";
+import { isCredentialFile } from "./approvals/credential_files.ts";
+import type { PlannedChange } from "./plan_change.ts";
+import type { ToolCall } from "../agent/message.ts";
 import { redactLines } from "./notices.ts";
 import { type EndedJob, Jobs } from "./jobs.ts";
 import type { SeatWish } from "./seats.ts";
@@ -20,6 +24,8 @@ export interface SeatOptions {
   readonly serverNames: readonly string[];
   /** `provider/model` of every configured model. */
   readonly modelNames: readonly string[];
+  /** How long a person may take to answer; `undefined`: for ever. */
+  readonly approvalTimeoutMs: number | undefined;
   /** Finds a usable model, when there was none, or throws `SeatError` (`model`). */
   requireModel(settings: Settings): Promise<void>;
 }
@@ -30,6 +36,7 @@ export class Seat {
   readonly jobs: Jobs;
   readonly serverNames: readonly string[];
   readonly modelNames: readonly string[];
+  readonly approvalTimeoutMs: number | undefined;
   readonly #options: SeatOptions;
   #closing: Promise<void> | undefined;
 
@@ -39,6 +46,7 @@ export class Seat {
     this.settings = settings;
     this.serverNames = options.serverNames;
     this.modelNames = options.modelNames;
+    this.approvalTimeoutMs = options.approvalTimeoutMs;
     this.jobs = new Jobs({
       onChange: (change, job) => void wish.onEvent({ type: "job_change", change, job }),
       onEnd: (job) => this.#noteJobEnd(job),
@@ -66,6 +74,21 @@ export class Seat {
   /** Resolves when there is a usable model; throws `SeatError` (`model`). Costs nothing once there is one. */
   requireModel(): Promise<void> {
     return this.#options.requireModel(this.settings);
+  }
+
+  /** What a `write` or `edit` call would change, as far as it may be looked at; `undefined` for other calls. Throws `signal.reason`. */
+  async planChange(call: ToolCall, signal: AbortSignal): Promise<PlannedChange | undefined> {
+    if (call.name !== "write" && call.name !== "edit") return undefined;
+    const { host, home, workspace, credentialPatterns: patterns, client } = this.settings;
+    const own = await resolveAsFarAsPossible(host, host.paths.join(home, "config.jsonc"));
+    const { planChange } = await import("./plan_change.ts");
+    return await planChange({ name: call.name, args: call.arguments }, {
+      host,
+      workspace,
+      client,
+      signal,
+      isCredentialFile: (path) => path === own || isCredentialFile(path, { patterns }),
+    });
   }
 
   /** Stops what runs, saves, releases the lock, stops the servers. What fails is a line on stderr. Safe to call twice. */

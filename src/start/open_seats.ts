@@ -166,6 +166,9 @@ class Keeper implements SeatKeeper {
       wish,
       serverNames: Object.keys(servers),
       modelNames: modelNames(config),
+      approvalTimeoutMs: config.acp.approvalTimeoutSeconds === 0
+        ? undefined
+        : config.acp.approvalTimeoutSeconds * 1000,
       requireModel: (settings) => this.#requireModel(settings),
     });
     if (wish.sessionId !== undefined) await restoreSetting(seat, { host: told, config });
