@@ -7,6 +7,7 @@
 
 /** What is at a path. */
 export interface FileInfo {
+  /** What it is. */
   readonly kind: "file" | "folder" | "symlink" | "other";
   /** Bytes. */
   readonly size: number;
@@ -18,7 +19,9 @@ export interface FileInfo {
 
 /** One name in a folder; symlinks are not followed. */
 export interface FolderEntry {
+  /** Without the folder. */
   readonly name: string;
+  /** What it is. */
   readonly kind: FileInfo["kind"];
 }
 
@@ -36,6 +39,7 @@ export interface AppendFile extends AsyncDisposable {
   close(): void;
 }
 
+/** The files of a machine. */
 export interface HostFiles {
   /** Follows symlinks; `undefined` when nothing is there (a dangling symlink included). */
   stat(path: string): Promise<FileInfo | undefined>;
@@ -83,9 +87,11 @@ export interface HostFiles {
 export interface StartOptions {
   /** Program and arguments. */
   readonly argv: readonly [string, ...string[]];
+  /** Absolute path of the folder that it starts in. */
   readonly folder: string;
   /** The whole environment of the child. */
   readonly environment: Readonly<Record<string, string>>;
+  /** `piped`: what is written to `input`. */
   readonly stdin?: "empty" | "piped";
   /**
    * `merge`: stderr goes into `output` in write order. `inherit`: to our stderr. `discard`: nowhere. `tail`: its end is kept for
@@ -96,6 +102,7 @@ export interface StartOptions {
 
 /** A child process in a process group of its own. */
 export interface HostProcess extends AsyncDisposable {
+  /** Id of the process. */
   readonly pid: number;
   /** Ends when every process that holds the pipe has closed it, which may be after `exited`. */
   readonly output: ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -113,12 +120,15 @@ export interface HostProcess extends AsyncDisposable {
   stop(options: { graceMs: number }): Promise<void>;
 }
 
+/** How a process ended. */
 export interface ProcessEnd {
   /** Exit code; 128 + number after a signal. */
   readonly code: number;
+  /** Name of the signal that ended it. */
   readonly signal: string | undefined;
 }
 
+/** The processes of a machine. */
 export interface HostProcesses {
   /** Starts a program; `not_found` when there is none. */
   start(options: StartOptions): HostProcess;
@@ -126,6 +136,13 @@ export interface HostProcesses {
   readonly shell: readonly [string, ...string[]];
   /** Full path of a program on PATH. */
   find(program: string): Promise<string | undefined>;
+  /**
+   * From now on what is started is remembered in this folder until `endRecord`, and what processes that were killed have left running is
+   * ended. Resolves when that is done; never rejects.
+   */
+  recordIn(folder: string): Promise<void>;
+  /** Everything was stopped in order: nothing needs to be remembered. */
+  endRecord(): void;
   /** Whether a process with this id runs. */
   isRunning(pid: number): boolean;
   /** Sends SIGKILL to everything that was started and still runs, without waiting: for an exit that cannot wait. */
@@ -136,26 +153,37 @@ export interface HostProcesses {
 
 /** Path arithmetic of the host; same meaning as the functions of these names everywhere. */
 export interface HostPaths {
+  /** Between the names of a path. */
   readonly separator: string;
+  /** Whether a path begins at a root. */
   isAbsolute(path: string): boolean;
   /** Absolute and normalised. */
   resolve(base: string, path: string): string;
+  /** The parts with separators between them, normalised. */
   join(...parts: string[]): string;
+  /** The path without its last name. */
   dirname(path: string): string;
+  /** The last name of a path. */
   basename(path: string): string;
+  /** The path that leads from one to the other. */
   relative(from: string, to: string): string;
 }
 
+/** A machine, as far as the product needs one. */
 export interface Host {
+  /** Which kind of system it is. */
   readonly platform: "linux" | "darwin" | "windows" | "other";
   /** Id of this process. */
   readonly pid: number;
+  /** Its files. */
   readonly files: HostFiles;
+  /** How its paths are written. */
   readonly paths: HostPaths;
   /** `undefined` where no process can be started: the agent has no `bash` then. */
   readonly processes: HostProcesses | undefined;
   /** The user's home folder. */
   readonly homeFolder: string;
+  /** A variable of the environment. */
   getEnv(name: string): string | undefined;
   /** Writes one line for people, never to stdout. */
   warn(line: string): void;

@@ -24,6 +24,7 @@ const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 export async function main(): Promise<never> {
   // stdout carries protocol only; whatever a dependency logs goes to stderr.
   for (const method of ["log", "info", "debug", "table", "dir", "group"] as const) {
+    // deno-lint-ignore no-console
     console[method] = (...values: unknown[]) => console.error(...values);
   }
   const host = createDenoHost();
@@ -107,10 +108,7 @@ async function run(
     import("./serve.ts"),
   ]);
   const stdout = Deno.stdout.writable;
-  if (commandLine.options.extensions) {
-    const { guardStdout } = await import("./deno/guard_stdout.ts");
-    guardStdout();
-  }
+  if (commandLine.options.extensions) await keepStdout();
   const start = new AbortController();
   let stop = () => start.abort(new Error("the program was told to end"));
   const signals = listenForSignals({ host, dialect, onSignal: () => stop() });
@@ -124,15 +122,23 @@ async function run(
       signal: start.signal,
     });
   } catch (error) {
-    if (signals.code !== undefined) return signals.code;
-    throw error;
+    if (signals.code === undefined) throw error;
+    host.processes?.endRecord();
+    return signals.code;
   }
   const hub = new Hub(agent);
   stop = () => hub.stop("signal");
   if (signals.code !== undefined) stop();
   await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });
   const end = await hub.ended;
+  host.processes?.endRecord();
   return dialect.exitCode({ ...end, signalCode: signals.code });
+}
+
+/** Modules of other people are about to be loaded, and stdout is taken. */
+async function keepStdout(): Promise<void> {
+  const { guardStdout } = await import("./deno/guard_stdout.ts");
+  guardStdout();
 }
 
 async function runOnce(
@@ -146,6 +152,8 @@ async function runOnce(
   const { runPrint } = await import("./print/run_print.ts");
   const stop = new AbortController();
   const signals = listenForSignals({ host, dialect, onSignal: () => stop.abort() });
+  const stdout = Deno.stdout.writable;
+  if (commandLine.options.extensions) await keepStdout();
   const end = await runPrint({
     host,
     dialect,
@@ -153,9 +161,14 @@ async function runOnce(
     commandLine,
     currentFolder: Deno.cwd(),
     stdin: Deno.stdin.isTerminal() ? undefined : Deno.stdin.readable,
-    stdout: Deno.stdout.writable,
+    stdout,
     signal: stop.signal,
+  }).catch((error) => {
+    if (stop.signal.aborted && error === stop.signal.reason) return undefined;
+    throw error;
   });
+  host.processes?.endRecord();
+  if (end === undefined) return signals.code!;
   return oneShot.exitCode({ ...end, signalCode: signals.code });
 }
 

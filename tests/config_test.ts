@@ -64,7 +64,10 @@ Deno.test("readConfig() reads comments, trailing commas and a byte order mark, a
   "model": "local/m", /* here */ "future": [1, {"x": null}],
   "agent": { "steering_mode": "all", "other": 1, },
   "providers": { "local": { "baseUrl": "http://127.0.0.1/v1", "headers": {"X-A": "b"}, "why": 0 } },
-  "mcp": { "servers": { "files": { "command": "npx", "args": ["x"], } } },
+  "mcp": { "servers": {
+    "files": { "command": "npx", "args": ["x"], },
+    "web": { "url": "https://example.org/mcp", "headers": {"X-A": "b"} },
+  } },
 }
 `,
   );
@@ -81,7 +84,15 @@ Deno.test("readConfig() reads comments, trailing commas and a byte order mark, a
     stallTimeoutSeconds: 180,
     models: {},
   });
-  assertEquals(config.mcp.servers.files.args, ["x"]);
+  assertEquals({ ...config.mcp.servers.files }, {
+    command: "npx",
+    args: ["x"],
+    env: {},
+  });
+  assertEquals({ ...config.mcp.servers.web }, {
+    url: "https://example.org/mcp",
+    headers: Object.assign(Object.create(null), { "X-A": "b" }),
+  });
   assertEquals(config.exists, true);
 });
 
@@ -127,6 +138,14 @@ Deno.test("readConfig() says which value is wrong and where its key is", async (
   await assertUnreadable(
     '{ "mcp": { "servers": {\n "files": {} } } }',
     "2:2: mcp.servers.files.command: expected text",
+  );
+  await assertUnreadable(
+    '{ "mcp": { "servers": {\n "a": { "url": "http://a", "command": "b" } } } }',
+    "2:2: mcp.servers.a: expected either a command or a url, not both",
+  );
+  await assertUnreadable(
+    '{ "mcp": { "servers": {\n "a": { "url": "ftp://a" } } } }',
+    "2:9: mcp.servers.a.url: expected an address that begins with http:// or https://",
   );
 });
 

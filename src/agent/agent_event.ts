@@ -24,6 +24,7 @@ export type NotRunCause =
   | "refused"
   | "interrupted";
 
+/** What a turn tells while it runs. */
 export type AgentEvent =
   | { readonly type: "step_start"; readonly step: number; readonly model: string }
   /** The reply of this step has begun; pieces follow. `id` is what the message will be stored under. */

@@ -10,6 +10,7 @@ import { toHostError } from "./deno_error.ts";
 import { ErrorTail } from "./error_tail.ts";
 import { joinStreams } from "./join_streams.ts";
 import { ProcessOutput } from "./process_output.ts";
+import { endOrphans, ProcessRecord } from "./process_record.ts";
 import { readRow } from "./process_table.ts";
 import { createTreeMarker, ProcessTree } from "./process_tree.ts";
 import { systemPaths } from "./system_paths.ts";
@@ -21,6 +22,7 @@ export class DenoProcesses implements HostProcesses {
   #shell: readonly [string, ...string[]] | undefined;
   /** Those that were not stopped yet. */
   readonly #trees = new Set<ProcessTree>();
+  #record: ProcessRecord | undefined;
 
   get shell(): readonly [string, ...string[]] {
     return this.#shell ??= findShell();
@@ -54,6 +56,7 @@ export class DenoProcesses implements HostProcesses {
       }).spawn();
       const tree = new ProcessTree(child.pid, marker.id);
       this.#trees.add(tree);
+      this.#record?.add(tree.identity);
       return new DenoProcess(child, {
         tree,
         onStopped: () => this.#trees.delete(tree),
@@ -73,6 +76,16 @@ export class DenoProcesses implements HostProcesses {
     return Promise.resolve(
       findProgram(program, { search: pathOf(Deno.env.toObject()), folder }),
     );
+  }
+
+  async recordIn(folder: string): Promise<void> {
+    this.#record ??= new ProcessRecord(folder);
+    await endOrphans(folder);
+  }
+
+  endRecord(): void {
+    this.#record?.[Symbol.dispose]();
+    this.#record = undefined;
   }
 
   isRunning(pid: number): boolean {

@@ -3,7 +3,7 @@
  * `/dev/stdout` or a child process that inherits it, cannot be kept from it.
  */
 
-import process from "node:process";
+import { builtInModule } from "./built_in_module.ts";
 
 /**
  * From now on `Deno.stdout.write`, `Deno.stdout.writeSync` and Node's `process.stdout` write to stderr. Whoever owns stdout takes
@@ -25,5 +25,6 @@ export function guardStdout(): void {
   for (const [name, value] of Object.entries(instead)) {
     Object.defineProperty(Deno.stdout, name, { value, configurable: true, writable: true });
   }
+  const process = builtInModule<typeof import("node:process")>("node:process");
   Object.defineProperty(process, "stdout", { value: process.stderr, configurable: true });
 }

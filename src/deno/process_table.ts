@@ -13,21 +13,30 @@ export interface ProcessRow {
   readonly startTicks: number;
 }
 
-const hasProc = Deno.build.os === "linux";
+let canReadProc: boolean | undefined;
+
+/** Whether `/proc` is there and may be read: Deno lets a program with single permissions, such as a compiled one, not read it. */
+function hasProc(): boolean {
+  return canReadProc ??= Deno.build.os === "linux" && isReadable("/proc/self/stat");
+}
+
+function isReadable(path: string): boolean {
+  try {
+    Deno.readTextFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** All processes but zombies. Takes about a millisecond per hundred processes on Linux, longer elsewhere. */
 export async function listProcesses(): Promise<ProcessRow[]> {
-  try {
-    if (hasProc) return listProc();
-  } catch {
-    // A machine without a mounted /proc.
-  }
-  return await listWithPs();
+  return hasProc() ? listProc() : await listWithPs();
 }
 
 /** When a process started, in a form that only serves to compare; `undefined` when it does not run (zombies do not). */
 export async function processStart(pid: number): Promise<string | undefined> {
-  if (hasProc) return readRow(pid)?.startTicks.toString();
+  if (hasProc()) return readRow(pid)?.startTicks.toString();
   if (Deno.build.os === "windows") return await windowsProcessStart(pid);
   const lines = await runQuietly("ps", ["-o", "stat=,lstart=", "-p", String(pid)]);
   const [, state, start] = lines.match(/^\s*(\S+)\s+(.*\S)/) ?? [];
@@ -36,7 +45,7 @@ export async function processStart(pid: number): Promise<string | undefined> {
 
 /** The row of one process; `undefined` when it does not run or the system has no `/proc`. */
 export function readRow(pid: number): ProcessRow | undefined {
-  if (!hasProc) return undefined;
+  if (!hasProc()) return undefined;
   try {
     return parseStat(pid, Deno.readTextFileSync(`/proc/${pid}/stat`));
   } catch {
@@ -60,7 +69,7 @@ export function environmentHas(pid: number, name: string, text: string): boolean
 
 /** What a process's stdout is, as the system names it (`pipe:[123]`); `undefined` when it may not be read. */
 export function stdoutOf(pid: number): string | undefined {
-  if (!hasProc) return undefined;
+  if (!hasProc()) return undefined;
   try {
     return Deno.readLinkSync(`/proc/${pid}/fd/1`);
   } catch {

@@ -25,6 +25,14 @@ export function createTreeMarker(): { id: string; variables: Record<string, stri
   return { id, variables: { [MARKER]: ownMarker ? `${ownMarker}:${id}` : id } };
 }
 
+/** What is enough to find a tree again. */
+export interface TreeIdentity {
+  readonly root: number;
+  /** When the first process started. */
+  readonly startTicks: number;
+  readonly marker: string;
+}
+
 /** The processes that `root`, the leader of a new group, has started, itself included. */
 export class ProcessTree {
   readonly #root: number;
@@ -33,6 +41,8 @@ export class ProcessTree {
   readonly #startTicks: number;
   /** The pipe that the first process writes to, which nobody but its descendants can hold. */
   readonly #pipe: string | undefined;
+  /** The number of the group may be a stranger's by now, so only what carries the marker is a member, with what it started. */
+  readonly #isDead: boolean;
   /** Pids that were seen as members, with their start, so that they are found when their parents are gone. */
   readonly #known = new Map<number, number>();
   /** Once gone, the number of the group may be given to a stranger. */
@@ -40,12 +50,22 @@ export class ProcessTree {
   #killAt = Infinity;
   #ending: Promise<void> | undefined;
 
-  constructor(root: number, marker: string) {
+  constructor(root: number, marker: string, dead?: { startTicks: number }) {
     this.#root = root;
     this.#marker = marker;
-    this.#startTicks = readRow(root)?.startTicks ?? 0;
-    const stdout = stdoutOf(root);
+    this.#isDead = dead !== undefined;
+    this.#startTicks = dead?.startTicks ?? readRow(root)?.startTicks ?? 0;
+    const stdout = this.#isDead ? undefined : stdoutOf(root);
     this.#pipe = stdout?.startsWith("pipe:") ? stdout : undefined;
+  }
+
+  /** The tree of a process that nobody holds any more, because whoever started it was killed. */
+  static ofDead({ root, startTicks, marker }: TreeIdentity): ProcessTree {
+    return new ProcessTree(root, marker, { startTicks });
+  }
+
+  get identity(): TreeIdentity {
+    return { root: this.#root, startTicks: this.#startTicks, marker: this.#marker };
   }
 
   /** Whether anything of it runs. Reads the table of processes, so about a millisecond per hundred of them. */
@@ -84,7 +104,9 @@ export class ProcessTree {
         for (const member of members) {
           if (told.has(member.pid)) continue;
           // The group got its signal above; a second one would reach handlers twice.
-          if (told.size > 0 || member.group !== this.#root) signal(member.pid, "SIGTERM");
+          if (told.size > 0 || (!this.#isDead && member.group !== this.#root)) {
+            signal(member.pid, "SIGTERM");
+          }
         }
         for (const member of members) told.add(member.pid);
       }
@@ -93,6 +115,10 @@ export class ProcessTree {
   }
 
   #signalGroup(members: readonly ProcessRow[], name: Deno.Signal): void {
+    if (this.#isDead) {
+      if (name === "SIGTERM") { for (const member of members) signal(member.pid, name); }
+      return;
+    }
     if (members.some((member) => member.group === this.#root)) signal(-this.#root, name);
   }
 
@@ -136,6 +162,10 @@ export class ProcessTree {
   }
 
   #isMember(row: ProcessRow): boolean {
+    if (this.#isDead) {
+      return this.#known.get(row.pid) === row.startTicks ||
+        environmentHas(row.pid, MARKER, this.#marker);
+    }
     return row.group === this.#root || row.session === this.#root || row.pid === this.#root ||
       this.#known.get(row.pid) === row.startTicks ||
       environmentHas(row.pid, MARKER, this.#marker) ||

@@ -192,19 +192,21 @@ export class Compactor {
   }
 }
 
-/** Index of the first message to keep: about `keptTokens` from the end, never between a call and its result; 0: nothing to summarise. */
-function chooseCut(messages: readonly StoredMessage[], keptTokens: number): number {
-  let characters = 0;
+/**
+ * Index of the first message to keep: what fits into `keptTokens` counted from the end, at least the last message, at a message of the person where
+ * there is one, and never between a call and its result. 0: nothing to summarise.
+ */
+export function chooseCut(messages: readonly StoredMessage[], keptTokens: number): number {
   let cut = messages.length;
-  while (cut > 0 && characters / 4 < keptTokens) {
-    characters += countCharacters(messages[--cut]!.message);
+  let characters = 0;
+  while (cut > 0) {
+    characters += countCharacters(messages[cut - 1]!.message);
+    if (characters / 4 > keptTokens && cut < messages.length) break;
+    cut--;
   }
-  // The last exchange is kept whole when it can be; a result stays with its call in any case.
-  if (cut >= messages.length) cut = messages.length - 1;
-  for (let i = cut; i < messages.length; i++) {
-    if (messages[i]!.message.role === "user") return i;
-  }
-  while (cut > 0 && messages[cut]!.message.role === "toolResult") cut--;
+  const roleAt = (index: number) => messages[index]?.message.role;
+  for (let i = cut; i < messages.length; i++) if (roleAt(i) === "user") return i;
+  while (cut > 0 && roleAt(cut) === "toolResult") cut--;
   return cut;
 }
 

@@ -7,8 +7,8 @@ import type { Session } from "./session.ts";
 const DEFAULT_WAIT_SECONDS = 1800;
 
 /**
- * Waits for the jobs of the session and runs a turn for those that end, until none runs, turns are held, there were too many in a row, the time is
- * up, or `signal` is aborted. Never throws.
+ * Waits for the jobs of the session that the model started, not for what its commands left running, and runs a turn for those that end, until none
+ * runs, turns are held, there were too many in a row, the time is up, or `signal` is aborted. Never throws.
  */
 export async function finishWork(options: {
   session: Session;
@@ -23,7 +23,7 @@ export async function finishWork(options: {
   while (!limit.aborted && session.mayTakeNoticeTurns) {
     if (session.hasNoticeTurn) {
       await session.runNoticeTurn();
-    } else if (jobs.runningOf(session.id).length > 0) {
+    } else if (jobs.runningOf(session.id).some(({ kind }) => kind !== "adopted")) {
       await jobs.nextEnd((job) => job.owner.sessionId === session.id, limit).catch(() => {});
     } else return;
   }

@@ -75,7 +75,7 @@ export function handleCommand(
     case "move_to_background":
       return handleMoveToBackground(hub);
     case "export_html":
-      throw new RequestError("unavailable", "export_html is not available");
+      return handleExport(command.outputPath, hub);
   }
 }
 
@@ -95,8 +95,10 @@ async function handleStopJob(id: string, { jobs }: Hub): Promise<HandledCommand>
 }
 
 async function handleMoveToBackground({ jobs }: Hub): Promise<HandledCommand> {
+  const { moved, release } = await jobs.moveToBackground();
   return {
-    result: { type: "move_to_background", value: { moved: await jobs.moveToBackground() } },
+    result: { type: "move_to_background", value: { moved } },
+    after: () => void release(),
   };
 }
 
@@ -114,6 +116,28 @@ async function handleNewSession(hub: Hub): Promise<HandledCommand> {
   refuseWhileBusy(hub);
   const created = await hub.replaceSession();
   return { result: { type: "new_session", value: { sessionId: created.id } } };
+}
+
+async function handleExport(path: string | undefined, hub: Hub): Promise<HandledCommand> {
+  const { session: { id, transcript }, settings } = hub;
+  const { host, workspace, model, credentialPatterns } = settings;
+  const { saveExport } = await import("./save_export.ts");
+  const saved = await saveExport(host, {
+    sessionId: id,
+    title: transcript.title,
+    model: model.id,
+    workspace,
+    // As it is now; a turn may go on meanwhile.
+    messages: [...transcript.messages],
+    stats: transcript.stats(),
+  }, {
+    folder: workspace,
+    path,
+    sessionPath: transcript.path,
+    credentialPatterns,
+    signal: new AbortController().signal,
+  });
+  return { result: { type: "export_html", value: { path: saved } } };
 }
 
 async function handleSetName(name: string, { session }: Hub): Promise<HandledCommand> {

@@ -29,11 +29,13 @@ export class Hub {
   #session: Session;
   /** Earlier sessions whose jobs still run. */
   readonly #earlier = new Set<Session>();
+  /** Resolves when the earlier sessions whose jobs have ended are saved. */
+  #earlierClosed = Promise.resolve();
   readonly #hardEnd = new AbortController();
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
-  /** Resolves when the commands of the read that is being handled are answered. */
-  #batchDone: Promise<void> | undefined;
+  /** Resolves when the commands of the last read are answered. */
+  #batch: Promise<void> = Promise.resolve();
   /** Commands. Closing it is the end of input; so is a read error. */
   readonly writable: WritableStream<readonly Request[]>;
   /** Results and events. Cancelling it says that the client has gone. */
@@ -62,7 +64,7 @@ export class Hub {
       start: (controller) => {
         this.#stopInput = (reason) => controller.error(reason);
       },
-      write: (requests) => this.#batchDone = this.#handleBatch(requests),
+      write: (requests) => this.#batch = this.#handleBatch(requests),
       close: () => this.#end("input"),
       abort: () => this.#end("input"),
     }, { highWaterMark: 1 });
@@ -100,8 +102,10 @@ export class Hub {
 
   /** Puts an empty session in the place of the current one, which is closed. */
   async replaceSession(): Promise<Session> {
-    const opened = await this.#settings.openSession();
     const old = this.#session;
+    // A job that ends in this moment must not start a turn in the session that is left.
+    old.holdNoticeTurns();
+    const opened = await this.#settings.openSession();
     this.#session = this.#createSession(opened);
     this.#session.holdNoticeTurns();
     old.endNoticeTurns();
@@ -118,7 +122,8 @@ export class Hub {
       session.noteJobEnd(job);
       if (this.jobs.runningOf(session.id).length > 0) continue;
       this.#earlier.delete(session);
-      void this.#closeSession(session);
+      const closed = this.#closeSession(session);
+      this.#earlierClosed = this.#earlierClosed.then(() => closed);
     }
   }
 
@@ -165,7 +170,6 @@ export class Hub {
         if (wait !== undefined) await wait;
       }
     } finally {
-      this.#batchDone = undefined;
       session.closeBatch();
     }
   }
@@ -224,16 +228,12 @@ export class Hub {
     const { success } = session;
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
-    await this.#settings.stopServers?.().catch((error) =>
-      this.#settings.host.warn(`weir: ${errorText(error)}`)
-    );
-    await this.#settings.removeOutput().catch((error) =>
-      this.#settings.host.warn(`weir: ${errorText(error)}`)
-    );
+    await this.#earlierClosed;
+    const warn = (error: unknown) => this.#settings.host.warn(`weir: ${errorText(error)}`);
+    await this.#settings.stopServers?.().catch(warn);
+    await this.#settings.removeOutput().catch(warn);
     // Whoever sent commands together with the one that ends everything gets an answer to each.
-    while (this.#settings.policy.settleAfterBatch && this.#batchDone !== undefined) {
-      await this.#batchDone.catch(() => {});
-    }
+    if (this.#settings.policy.settleAfterBatch) await this.#batch.catch(() => {});
     const end = { cause: this.#endCause, success };
     this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();

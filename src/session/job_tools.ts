@@ -56,11 +56,19 @@ export function createStopJobTool(jobs: Jobs): Tool<JsonObject> {
     description: "Stops a background job and everything it started.",
     parameters: STOP_PARAMETERS,
     parse: (args) => parseArguments(STOP_PARAMETERS, args),
-    run: async (args) => {
+    run: async (args, { signal }) => {
+      // A subagent may stop itself, and its end waits for the end of this call.
+      const aborted = Promise.withResolvers<never>();
+      const onAbort = () => aborted.reject(signal.reason);
+      signal.addEventListener("abort", onAbort, { once: true });
       try {
-        return textOutcome(jobLine(await jobs.stop(String(args.job_id).trim(), "model")));
+        const stopped = jobs.stop(String(args.job_id).trim(), "model");
+        return textOutcome(jobLine(await Promise.race([stopped, aborted.promise])));
       } catch (error) {
+        signal.throwIfAborted();
         return errorOutcome(errorText(error));
+      } finally {
+        signal.removeEventListener("abort", onAbort);
       }
     },
   };

@@ -5,7 +5,7 @@
 /** Turns in a row without a word of the client. */
 const MAX_IN_A_ROW = 10;
 /** Jobs that end within this time share a turn. */
-const GATHER_MS = 900;
+const GATHER_MS = 600;
 
 export class NoticeTurns implements Disposable {
   readonly #start: () => void;

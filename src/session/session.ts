@@ -527,14 +527,13 @@ function abortOf(signal: AbortSignal): Promise<void> {
   );
 }
 
-/** One line for the client about a turn that ended by a fault of the machine or of ours. */
+/** One line for the client about a turn that ended by a fault of the machine, which says what to do, or by one of ours. */
 function turnErrorText(error: unknown): string {
-  if (error instanceof HostError) {
-    return `Cannot save the conversation: ${error.message}; make room or fix the folder, then send the message again`;
-  }
   return errorText(error).split("\n")[0]!;
 }
 
+/** What a person needs: a fault of the machine says all in its message, one of ours is found by its stack. */
 function errorReport(error: unknown): string {
+  if (error instanceof HostError) return error.message;
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }

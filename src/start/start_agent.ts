@@ -9,11 +9,12 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
-import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { createMissingModel } from "./missing_model.ts";
+import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { openModel } from "./open_model.ts";
 import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
 import type { SessionStore } from "../session/find_session.ts";
+import { nameSession } from "../session/name_session.ts";
 import { openConversation, type SessionChoice } from "../session/open_session.ts";
 import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
@@ -56,17 +57,9 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
   const { settings, store } = await createSettings(start, { home, workspace, config, choice });
-  const opened = await openConversation(host, {
-    ...store,
-    choice: chooseSession(commandLine, dialect),
-    signal,
-  })
-    .catch((error) => {
-      if (error instanceof HostError) {
-        throw new StartError("session", error.message, { cause: error, exitCode: 1 });
-      }
-      throw error;
-    });
+  const opened = await open(start, store);
+  // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
+  if (!options.noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
   if (!options.extensions) return { settings, opened };
   try {
     const started = await loadExtensions({
@@ -143,6 +136,22 @@ export async function discardAgent({ settings, opened }: StartedAgent): Promise<
 async function loadExtensions(options: StartExtensionsOptions): Promise<StartedExtensions> {
   const { startExtensions } = await import("./start_extensions.ts");
   return await startExtensions(options);
+}
+
+async function open(start: StartOptions, store: SessionStore): Promise<OpenedSession> {
+  const { host, commandLine, dialect, signal } = start;
+  await using held = new AsyncDisposableStack();
+  try {
+    const choice = chooseSession(commandLine, dialect);
+    const opened = await openConversation(host, { ...store, choice, signal });
+    held.use(opened.journal);
+    const named = await nameSession(opened, commandLine.options.name ?? "");
+    held.move();
+    return named;
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    throw new StartError("session", error.message, { cause: error, exitCode: 1 });
+  }
 }
 
 /** The model that the options and the configuration name, or why there is none. */

@@ -29,7 +29,6 @@ for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream()
     const message = JSON.parse(line);
     if (mode === "hang" || (mode === "hang-list" && message.method === "tools/list")) continue;
     if (message.method === "notifications/cancelled") {
-      console.error("cancelled");
       Deno.writeTextFileSync(`${Deno.cwd()}/cancelled`, "");
     }
     if (message.method === "tools/call" && message.params.name === "die") Deno.exit(7);

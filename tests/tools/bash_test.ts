@@ -236,10 +236,10 @@ Deno.test("bash keeps secrets from commands", async () => {
         shell: processes.shell,
         start: processes.start.bind(processes),
         find: processes.find.bind(processes),
-        isRunning: processes.isRunning.bind(processes),
-        killAll: processes.killAll.bind(processes),
         environment: () => environment,
         isRunning: processes.isRunning.bind(processes),
+        recordIn: processes.recordIn.bind(processes),
+        endRecord: processes.endRecord.bind(processes),
         killAll: processes.killAll.bind(processes),
       },
     };

@@ -1,0 +1,119 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { HostError, RequestError } from "../../src/errors.ts";
+import type { Host } from "../../src/host.ts";
+import { createMemoryHost } from "../../src/memory/memory_host.ts";
+import { saveExport } from "../../src/session/save_export.ts";
+import { exportData } from "./export_samples.ts";
+import { readText, signal, user } from "./session_samples.ts";
+
+const FOLDER = "/work/app";
+
+function createHost(): Host {
+  return createMemoryHost({
+    files: { "/work/app/old.html": "old", "/work/app/sub/a.txt": "a", "/s/s.jsonl": "{}" },
+    symlinks: {
+      "/work/app/link.html": "/work/app/old.html",
+      "/work/app/secret.html": "/work/app/.env",
+      "/work/app/session.html": "/s/s.jsonl",
+    },
+  });
+}
+
+function save(host: Host, path?: string, { id = "s-1" } = {}): Promise<string> {
+  return saveExport(host, exportData([user("hello")], { sessionId: id }), {
+    folder: FOLDER,
+    path,
+    sessionPath: "/s/s.jsonl",
+    credentialPatterns: ["*.secret"],
+    signal,
+  });
+}
+
+Deno.test("saveExport() writes to the given place, relative to the folder or absolute", async () => {
+  const host = createHost();
+  for (
+    const [path, full] of [
+      [undefined, "/work/app/s-1.html"],
+      ["", "/work/app/s-1.html"],
+      ["sub/x.html", "/work/app/sub/x.html"],
+      ["../y.html", "/work/y.html"],
+      ["/work/z.html", "/work/z.html"],
+      ["old.html", "/work/app/old.html"],
+    ] as const
+  ) {
+    assertEquals(await save(host, path), full);
+    assert((await readText(host, full)).includes("hello"));
+  }
+});
+
+Deno.test("saveExport() makes a private file of the id, whatever the id is", async () => {
+  const host = createHost();
+  const path = await save(host, undefined, { id: "../../etc/x y" });
+  assertEquals(path, "/work/app/.._.._etc_x_y.html");
+  assertEquals((await host.files.stat(path))?.mode, 0o600);
+});
+
+Deno.test("saveExport() replaces the file behind a symlink", async () => {
+  const host = createHost();
+  assertEquals(await save(host, "link.html"), "/work/app/link.html");
+  assertEquals((await host.files.lstat("/work/app/link.html"))?.kind, "symlink");
+  assert((await readText(host, "/work/app/old.html")).includes("hello"));
+});
+
+const REFUSALS: readonly (readonly [string, string])[] = [
+  ["sub", `Cannot export to "/work/app/sub": it is a folder, name a file in it`],
+  ["new/", `Cannot export to "/work/app/new": it is a folder, name a file in it`],
+  [
+    ".env",
+    `Cannot export to "/work/app/.env": it has the name of a credential file, name another one`,
+  ],
+  [
+    "my.secret",
+    `Cannot export to "/work/app/my.secret": it has the name of a credential file, name another one`,
+  ],
+  [
+    "secret.html",
+    `Cannot export to "/work/app/secret.html": it has the name of a credential file, name another one`,
+  ],
+  [
+    "/s/s.jsonl",
+    `Cannot export to "/s/s.jsonl": it is the file of the session itself, name another one`,
+  ],
+  [
+    "session.html",
+    `Cannot export to "/work/app/session.html": it is the file of the session itself, name another one`,
+  ],
+];
+
+for (const [path, message] of REFUSALS) {
+  Deno.test(`saveExport() refuses ${path}`, async () => {
+    const host = createHost();
+    const error = await assertRejects(() => save(host, path), RequestError);
+    assertEquals([error.code, error.message], ["invalid", message]);
+    assertEquals(await readText(host, "/s/s.jsonl"), "{}");
+  });
+}
+
+Deno.test("saveExport() makes no folder and passes the system's text on", async () => {
+  const host = createHost();
+  const error = await assertRejects(() => save(host, "none/x.html"), RequestError);
+  assertEquals(error.code, "failed");
+  assert(error.cause instanceof HostError && error.cause.message === error.message);
+  assertEquals(await host.files.stat("/work/app/none"), undefined);
+});
+
+Deno.test("saveExport() writes nothing when it is aborted", async () => {
+  const host = createHost();
+  const reason = new Error("stop");
+  const error = await assertRejects(() =>
+    saveExport(host, exportData([]), {
+      folder: FOLDER,
+      path: "x.html",
+      sessionPath: undefined,
+      credentialPatterns: [],
+      signal: AbortSignal.abort(reason),
+    })
+  );
+  assertEquals(error, reason);
+  assertEquals(await host.files.stat("/work/app/x.html"), undefined);
+});
