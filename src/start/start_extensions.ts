@@ -7,7 +7,7 @@ import type { ExtensionHooks } from "../agent/extension_hooks.ts";
 import type { Tool } from "../agent/tool.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../host.ts";
-import type { ServerConfig } from "../mcp/server_config.ts";
+import type { SeatServer } from "../session/seats.ts";
 import { childEnvironment } from "../tools/child_environment.ts";
 
 export interface StartExtensionsOptions {
@@ -21,7 +21,7 @@ export interface StartExtensionsOptions {
   readonly secretVariables: readonly string[];
   readonly signal: AbortSignal;
   /** The servers, in the place of those of the configuration. */
-  readonly servers?: Readonly<Record<string, ServerConfig>>;
+  readonly servers?: Readonly<Record<string, SeatServer>>;
   /** What a server may take until it has told its tools. */
   readonly serverTimeoutMs?: number;
   /** Whether modules are loaded; true when absent. */
