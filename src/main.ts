@@ -11,6 +11,7 @@ import {
 } from "./cli/command_line.ts";
 import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
+import { watchOutput } from "./deno/watch_output.ts";
 import type { AcpDialect } from "./dialects/acp/dialect.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { errorText, StartError } from "./errors.ts";
@@ -129,7 +130,7 @@ async function run(
     host.processes?.endRecord();
     return signals.code;
   }
-  const hub = new Hub(agent);
+  const hub = new Hub({ ...agent, watchClient: watchOutput });
   stop = () => hub.stop("signal");
   if (signals.code !== undefined) stop();
   await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });

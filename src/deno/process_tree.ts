@@ -8,6 +8,7 @@
 
 import {
   environmentHas,
+  listMarked,
   listProcesses,
   type ProcessRow,
   readRow,
@@ -134,9 +135,10 @@ export class ProcessTree {
     const members: ProcessRow[] = [];
     const pids = new Set<number>();
     let others: ProcessRow[] = [];
+    const marked = await listMarked(this.#marker);
     for (const row of await listProcesses()) {
       if (row.startTicks < this.#startTicks) continue;
-      if (this.#isMember(row)) {
+      if (this.#isMember(row, marked)) {
         members.push(row);
         pids.add(row.pid);
       } else {
@@ -161,14 +163,12 @@ export class ProcessTree {
     return members;
   }
 
-  #isMember(row: ProcessRow): boolean {
-    if (this.#isDead) {
-      return this.#known.get(row.pid) === row.startTicks ||
-        environmentHas(row.pid, MARKER, this.#marker);
-    }
+  #isMember(row: ProcessRow, marked: ReadonlySet<number> | undefined): boolean {
+    if (this.#known.get(row.pid) === row.startTicks) return true;
+    const isMarked = () => marked?.has(row.pid) ?? environmentHas(row.pid, MARKER, this.#marker);
+    if (this.#isDead) return isMarked();
     return row.group === this.#root || row.session === this.#root || row.pid === this.#root ||
-      this.#known.get(row.pid) === row.startTicks ||
-      environmentHas(row.pid, MARKER, this.#marker) ||
+      isMarked() ||
       (this.#pipe !== undefined && stdoutOf(row.pid) === this.#pipe);
   }
 }

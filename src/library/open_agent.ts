@@ -3,6 +3,7 @@
  * command line and no environment: what is not in the options is not there.
  */
 
+import { createCredentialCheck } from "../session/approvals/credential_files.ts";
 import { redact } from "../agent/redact.ts";
 import type { Model, ThinkingLevel } from "../agent/model.ts";
 import type { Tool } from "../agent/tool.ts";
@@ -73,6 +74,7 @@ export async function openAgent(
     prompt: { system: options.systemPrompt, append: [], contextFiles: true },
     approvals: options.approvals ?? "deny",
     credentialPatterns: [],
+    isCredentialFile: createCredentialCheck({ patterns: [], ownFiles: [] }),
     allowedVariables: [],
     secretVariables: [],
     redact: (text) => redact(text, []),

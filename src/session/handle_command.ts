@@ -120,7 +120,7 @@ async function handleNewSession(hub: Hub): Promise<HandledCommand> {
 
 async function handleExport(path: string | undefined, hub: Hub): Promise<HandledCommand> {
   const { session: { id, transcript }, settings } = hub;
-  const { host, workspace, model, credentialPatterns } = settings;
+  const { host, workspace, model, isCredentialFile } = settings;
   const { saveExport } = await import("./save_export.ts");
   const saved = await saveExport(host, {
     sessionId: id,
@@ -134,7 +134,7 @@ async function handleExport(path: string | undefined, hub: Hub): Promise<Handled
     folder: workspace,
     path,
     sessionPath: transcript.path,
-    credentialPatterns,
+    isCredentialFile,
     signal: new AbortController().signal,
   });
   return { result: { type: "export_html", value: { path: saved } } };

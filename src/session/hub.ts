@@ -32,6 +32,7 @@ export class Hub {
   /** Resolves when the earlier sessions whose jobs have ended are saved. */
   #earlierClosed = Promise.resolve();
   readonly #hardEnd = new AbortController();
+  readonly #watchClient: ((onGone: () => void) => Disposable) | undefined;
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
   /** Resolves when the commands of the last read are answered. */
@@ -41,8 +42,14 @@ export class Hub {
   /** Results and events. Cancelling it says that the client has gone. */
   readonly readable: ReadableStream<readonly OutRecord[]>;
 
-  constructor(options: { settings: Settings; opened: OpenedSession }) {
+  constructor(options: {
+    settings: Settings;
+    opened: OpenedSession;
+    /** Tells when the client is gone although nothing is written to it; used while work is finished after the end of the input. */
+    watchClient?: (onGone: () => void) => Disposable;
+  }) {
     this.#settings = options.settings;
+    this.#watchClient = options.watchClient;
     this.#workshop = new Workshop(options.settings);
     this.#queue = new RecordQueue({
       limit: QUEUE_LIMIT,
@@ -220,8 +227,12 @@ export class Hub {
     this.#endCause = cause;
     const session = this.#session;
     session.endNoticeTurns();
-    await session.idle();
     const { jobs } = this;
+    // A client that is gone has closed its end of our input too, and may be the reason.
+    using _watch = session.busy || jobs.runningOf(session.id).length > 0
+      ? this.#watchClient?.(() => this.clientGone(new Error("nobody reads the output")))
+      : undefined;
+    await session.idle();
     await jobs.stopAll("exit", (job) => job.kind === "adopted");
     await finishWork({ session, jobs, host: this.#settings.host, signal: this.#hardEnd.signal });
     const jobsStopped = await jobs.stopAll("exit");

@@ -4,8 +4,6 @@
  */
 
 import { errorText } from "../errors.ts";
-import { resolveAsFarAsPossible } from "./approvals/classify_call.ts";
-import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { PlannedChange } from "./plan_change.ts";
 import type { ToolCall } from "../agent/message.ts";
 import { redactLines } from "./notices.ts";
@@ -79,15 +77,14 @@ export class Seat {
   /** What a `write` or `edit` call would change, as far as it may be looked at; `undefined` for other calls. Throws `signal.reason`. */
   async planChange(call: ToolCall, signal: AbortSignal): Promise<PlannedChange | undefined> {
     if (call.name !== "write" && call.name !== "edit") return undefined;
-    const { host, home, workspace, credentialPatterns: patterns, client } = this.settings;
-    const own = await resolveAsFarAsPossible(host, host.paths.join(home, "config.jsonc"));
+    const { host, workspace, client } = this.settings;
     const { planChange } = await import("./plan_change.ts");
     return await planChange({ name: call.name, args: call.arguments }, {
       host,
       workspace,
       client,
       signal,
-      isCredentialFile: (path) => path === own || isCredentialFile(path, { patterns }),
+      isCredentialFile: (path) => this.settings.isCredentialFile(path),
     });
   }
 

@@ -10,7 +10,6 @@ import type { TurnResult } from "../agent/run_turn.ts";
 import { NO_USAGE } from "../agent/usage.ts";
 import { errorText, HostError } from "../errors.ts";
 import { expandMentions } from "./attachments.ts";
-import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { CommandResults } from "./command.ts";
 import type { SessionEvent, TurnOpening } from "./event.ts";
 import type { EndedJob, Jobs } from "./jobs.ts";
@@ -353,7 +352,7 @@ export class Session implements AsyncDisposable {
     waiting: WaitingMessage,
     options: { expand: boolean },
   ): Promise<UserMessage> {
-    const { host, policy, workspace, credentialPatterns } = this.#settings;
+    const { host, policy, workspace, isCredentialFile } = this.#settings;
     const { text, extras } = waiting;
     if (extras?.content !== undefined) {
       return { role: "user", content: extras.content, timestamp: Date.now(), display: text };
@@ -365,7 +364,7 @@ export class Session implements AsyncDisposable {
       style: policy.mentions,
       host,
       workspace,
-      isCredentialFile: (path) => isCredentialFile(path, { patterns: credentialPatterns }),
+      isCredentialFile,
       signal,
     }).catch((error) => {
       // The message itself is kept, whatever came of its files.

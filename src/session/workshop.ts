@@ -8,7 +8,6 @@ import type { Tool, ToolContext } from "../agent/tool.ts";
 import { type CallHooks, extendCallHooks, extendModel } from "./extend.ts";
 import type { CallAsker } from "./client_help.ts";
 import type { Compactor } from "./compactor.ts";
-import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { SessionEvent } from "./event.ts";
 import type { EndedJob, Jobs } from "./jobs.ts";
 import type { Settings } from "./settings.ts";
@@ -48,7 +47,7 @@ export class Workshop {
   /** Loads what turns need and makes the tools of a session. */
   async equip(customer: WorkshopCustomer): Promise<TurnKit> {
     const settings = this.#settings;
-    const { host, workspace, credentialPatterns } = settings;
+    const { host, workspace } = settings;
     const [
       { runTurn },
       { decideCall },
@@ -65,11 +64,10 @@ export class Workshop {
         import("./compactor.ts"),
         import("./shorten_result.ts"),
       ]);
-    const isCredential = (path: string) => isCredentialFile(path, { patterns: credentialPatterns });
     const toolContext: BaseToolContext = {
       host,
       workspace,
-      isCredentialFile: isCredential,
+      isCredentialFile: settings.isCredentialFile,
       outputFolder: settings.outputFolder,
       allowedVariables: settings.allowedVariables,
       secretVariables: settings.secretVariables,
@@ -78,7 +76,7 @@ export class Workshop {
     const createCallHooks = (asker?: CallAsker) =>
       extendCallHooks({
         beforeCall: (call, _tool, args, signal) =>
-          decideCall(call, args, { settings, asker, signal, isCredentialFile: isCredential }),
+          decideCall(call, args, { settings, asker, signal }),
         afterCall: (_call, result) => shortenResult(result, settings),
       }, settings.extensions);
     const all = await createTools({ settings, customer, runTurn, toolContext, createCallHooks });

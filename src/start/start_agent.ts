@@ -4,7 +4,7 @@
  */
 
 import type { RunCommandLine } from "../cli/command_line.ts";
-import { type Config, findHome, readConfig } from "../config/config.ts";
+import { type Config, configFile, findHome, readConfig } from "../config/config.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
@@ -17,6 +17,7 @@ import type { SessionStore } from "../session/find_session.ts";
 import { nameSession } from "../session/name_session.ts";
 import { openConversation, type SessionChoice } from "../session/open_session.ts";
 import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
+import { createCredentialCheck } from "../session/approvals/credential_files.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
 import { isTrusted } from "../config/trust.ts";
 
@@ -107,6 +108,10 @@ export async function createSettings(
     prompt: await readPromptChoice(start),
     approvals: options.approvals ?? config.approvals ?? dialect.policy.approvals,
     credentialPatterns: config.credential_files,
+    isCredentialFile: createCredentialCheck({
+      patterns: config.credential_files,
+      ownFiles: await ownSecretFiles(host, home),
+    }),
     allowedVariables: config.pass_environment,
     secretVariables: keyVariables(config),
     model: choice instanceof StartError ? createMissingModel(choice) : openModel(choice),
@@ -152,6 +157,12 @@ async function open(start: StartOptions, store: SessionStore): Promise<OpenedSes
     if (!(error instanceof HostError)) throw error;
     throw new StartError("session", error.message, { cause: error, exitCode: 1 });
   }
+}
+
+/** Files of the home that hold keys, also by the path that they have without symlinks. */
+async function ownSecretFiles(host: Host, home: string): Promise<string[]> {
+  const real = await host.files.realPath(home).catch(() => home);
+  return [...new Set([home, real])].map((folder) => configFile(host, folder));
 }
 
 /** The model that the options and the configuration name, or why there is none. */

@@ -114,7 +114,10 @@ Deno.test("circle subagents have their own tools, whatever the main agent is off
       ["tool is not available: bash", "tool is not available: task"],
     );
     assertEquals(subagentEvents(records, "tool_start"), []);
-    assertEquals(subagentEvents(records, "tool_end"), []);
+    assertEquals(subagentEvents(records, "tool_end").map(({ status }) => status), [
+      "error",
+      "error",
+    ]);
     assertEquals(allOf(records, "tool_result").map(({ id, output }) => [id, output]), [
       ["g", "no task"],
       ["e", "no bash"],
@@ -172,6 +175,7 @@ for (
         { event: "tool_call", ...call },
         { event: "tool_waiting", ...call, reason },
         { event: "tool_result", id: "c1", name: "bash", status: "error", output },
+        { event: "tool_end", id: "c1", status: "error" },
       ]);
       assertEquals(allOf(records, "not_run"), []);
       assertEquals(onlyOutput(records), "could not");
@@ -234,7 +238,8 @@ Deno.test("circle result of more than 80,000 characters is a file with an excerp
     assertEquals(await Deno.readTextFile(path), long);
     assertEquals((await Deno.stat(path)).mode! & 0o777, 0o600);
     assertEquals(saidIn(circle.lastRequest).at(-1), `tool: ${output}`);
-    // The whole answer was told once, as the subagent's.
-    assertEquals(subagentEvents(circle.weir.records, "run_end").at(-1)!.answer, long);
+    // The whole answer was told once, as the subagent's; which of the two ends first is open.
+    const answers = subagentEvents(circle.weir.records, "run_end").map(({ answer }) => answer);
+    assertEquals(answers.filter((answer) => answer === long).length, 1);
   });
 });

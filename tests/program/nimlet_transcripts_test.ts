@@ -2,10 +2,15 @@
 
 import { assertEquals } from "@std/assert";
 import { expectRecords } from "./_expect_records.ts";
-import { checkNimletRecords } from "../fakes/grammar_nimlet.ts";
 import type { Reply } from "../fakes/reply.ts";
 import { withPlace } from "./_run_once.ts";
-import { type Nimlet, type NimletOptions, waitForGo, withNimlet } from "./_with_nimlet.ts";
+import {
+  checkOneShotRecords,
+  type Nimlet,
+  type NimletOptions,
+  waitForGo,
+  withNimlet,
+} from "./_with_nimlet.ts";
 
 /** `> …` is sent once every `< {…}` before it has come. `(go)` lets a waiting command end, `(close)` ends the input. */
 async function followTranscript(nimlet: Nimlet, transcript: string): Promise<void> {
@@ -351,15 +356,9 @@ Deno.test("nimlet transcript: i1 one run in JSON mode", async () => {
 `.trim().split("\n").map((line) => JSON.parse(line)),
     );
     assertEquals(code, 0);
-    checkOneShot(records);
+    checkOneShotRecords(records);
   });
 });
-
-/** In JSON mode nobody says that a run starts, so the grammar gets the answer that a client would have had. */
-function checkOneShot(records: Record<string, unknown>[]): void {
-  const started = { version: 1, type: "response", id: "", ok: true, state: "started" };
-  checkNimletRecords(records.toSpliced(1, 0, started));
-}
 
 transcript(
   "j1 a background job ends while idle",

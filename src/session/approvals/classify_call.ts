@@ -30,7 +30,6 @@ const FREE_TOOLS = new Set([
 export interface ClassifyOptions {
   readonly host: Host;
   readonly workspace: string;
-  readonly home: string;
   readonly credentialPatterns: readonly string[];
   isCredentialFile(path: string): boolean;
 }
@@ -52,7 +51,7 @@ export async function classifyCall(
   const given = typeof args.path === "string" ? args.path : ".";
   const path = options.host.paths.resolve(options.workspace, given);
   const real = await resolveAsFarAsPossible(options.host, path);
-  if (await isSecret(options, [path, real])) {
+  if ([path, real].some((name) => options.isCredentialFile(name))) {
     return {
       class: "refused",
       reason: `${options.host.paths.basename(path)} is a credential file`,
@@ -63,12 +62,6 @@ export async function classifyCall(
     !isInside(options.host, options.workspace, real);
   const reason = `changes files ${outside ? "outside" : "in"} the workspace`;
   return { class: "asks", reason, outside };
-}
-
-async function isSecret(options: ClassifyOptions, paths: readonly string[]): Promise<boolean> {
-  if (paths.some((path) => options.isCredentialFile(path))) return true;
-  const own = options.host.paths.join(options.home, "config.jsonc");
-  return paths.includes(own) || paths.includes(await resolveAsFarAsPossible(options.host, own));
 }
 
 function isInside(host: Host, folder: string, path: string): boolean {

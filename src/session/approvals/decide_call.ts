@@ -11,7 +11,6 @@ export interface DecideOptions {
   /** The subagent that makes the call. */
   readonly asker?: CallAsker | undefined;
   readonly signal: AbortSignal;
-  isCredentialFile(path: string): boolean;
 }
 
 /**
@@ -27,9 +26,8 @@ export async function decideCall(
   const classified = await classifyCall({ name: call.name, args }, {
     host: settings.host,
     workspace: settings.workspace,
-    home: settings.home,
     credentialPatterns: settings.credentialPatterns,
-    isCredentialFile: options.isCredentialFile,
+    isCredentialFile: settings.isCredentialFile,
   });
   if (classified.class === "free") return { run: true };
   if (classified.class === "refused") {
