@@ -396,3 +396,35 @@ Deno.test("acp offers the tools of the client's servers, and asks before they ru
     assertEquals(await client.stopReason(id), "end_turn");
     assertStringIncludes(JSON.stringify(server.requests[1]!.messages.at(-1)), "hi there");
   }));
+
+Deno.test("acp lets calls that only read go on while a question is open", () =>
+  withAcp({}, async ({ client, server, workspace }) => {
+    const session = await client.open(workspace);
+    server.reply({
+      toolCalls: [
+        { name: "write", args: { path: "a.txt", content: "a" } },
+        { name: "read", args: { path: "notes.txt" } },
+        { name: "bash", args: { command: "cat a.txt" } },
+        { name: "ls", args: {} },
+      ],
+    }, { text: "ok" });
+    const id = client.prompt(session, "go");
+    const asked = await client.asked("session/request_permission");
+    for (let i = 0; i < 2; i++) {
+      await client.update("tool_call_update", ({ status }) => status === "completed");
+    }
+    assertEquals(client.states(session, "Read notes.txt").at(-1), "completed");
+    assertEquals(client.states(session, "List .").at(-1), "completed");
+    await client.reply(asked.id, { outcome: { outcome: "selected", optionId: "allow_once" } });
+    await client.permit("allow_once");
+    assertEquals(await client.stopReason(id), "end_turn");
+    assertEquals(client.end(session, "cat a.txt").rawOutput, { exitCode: 0 });
+    // The model gets the results in the order of its calls.
+    const results = server.requests[1]!.messages.filter(({ role }) => role === "tool");
+    assertEquals(results.map(({ content }) => String(content).slice(0, 5)), [
+      "Wrote",
+      "first",
+      "a\nExi",
+      "READM",
+    ]);
+  }));

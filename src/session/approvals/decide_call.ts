@@ -1,6 +1,6 @@
 /** From the class of a call and the mode to what happens with it, with the texts that the model and the client get. */
 
-import type { CallDecision } from "../../agent/hook.ts";
+import type { CallDecision, CallVerdict } from "../../agent/hook.ts";
 import type { JsonObject, ToolCall } from "../../agent/message.ts";
 import type { CallAsker } from "../client_help.ts";
 import type { Settings } from "../settings.ts";
@@ -14,8 +14,8 @@ export interface DecideOptions {
 }
 
 /**
- * Decides by the mode, and where it says so by the client, which is waited for. Where nobody can be asked, silence means no. Throws
- * `signal.reason` when aborted while somebody is asked.
+ * Decides by the mode, and where it says so by the client, whose answer is part of the result; it rejects with `signal.reason` when aborted.
+ * Where nobody can be asked, silence means no.
  */
 export async function decideCall(
   call: ToolCall,
@@ -37,15 +37,15 @@ export async function decideCall(
   const allows = settings.approvals === "allow";
   const always = classified.class === "alwaysAsks";
   if (allows && (!always || settings.policy.allowRunsAlwaysAsking)) return { run: true };
-  const asked = settings.approvals === "deny"
-    ? undefined
-    : await askClient({ call, args, classified }, options);
-  return asked ?? {
+  const refusal: CallVerdict = {
     run: false,
     cause: always ? "always_asks" : "asks",
     text: always ? "not run: this operation always asks" : "not run: needs --yolo or approval",
     reason: classified.reason,
   };
+  if (settings.approvals === "deny" || settings.client?.askApproval === undefined) return refusal;
+  const answer = askClient({ call, args, classified }, options);
+  return { run: "asked", answer: answer.then((verdict) => verdict ?? refusal) };
 }
 
 async function askClient(
@@ -55,7 +55,7 @@ async function askClient(
     classified: CallClass & { class: "asks" | "alwaysAsks" | "refused" };
   },
   { settings, asker, signal }: DecideOptions,
-): Promise<CallDecision | undefined> {
+): Promise<CallVerdict | undefined> {
   const always = classified.class === "alwaysAsks";
   const { reason, outside = false } = classified;
   const answer = await settings.client?.askApproval?.(
