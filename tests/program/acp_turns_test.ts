@@ -135,6 +135,14 @@ Deno.test("acp tells the stop reasons and the errors of the model, and goes on",
     server.reply({ text: "cut", finish: "length" }, { text: "no", finish: "content_filter" });
     assertEquals(await client.stopReason(client.prompt(session, "1")), "max_tokens");
     assertEquals(await client.stopReason(client.prompt(session, "2")), "refusal");
+    const chunk = { choices: [{ index: 0, delta: { refusal: "I will not." } }] };
+    const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+    server.reply({
+      raw: [chunk, end].map((data) => `data: ${JSON.stringify(data)}\n\n`).join("") +
+        "data: [DONE]\n\n",
+    });
+    assertEquals(await client.stopReason(client.prompt(session, "2")), "refusal");
+    assertStringIncludes(client.text(session), "I will not.");
     server.reply({ status: 400, body: { error: { message: "that is not allowed" } } });
     const failed = await client.error(client.prompt(session, "3"));
     assertEquals(failed.code, -32603);
