@@ -28,6 +28,7 @@ import type { ClientAbilities } from "./read_params.ts";
 import type { Prompt } from "./read_prompt.ts";
 import { replayMessages } from "./replay.ts";
 import { internalError, judgeTurn } from "./turn_end.ts";
+import { createPlace } from "./place.ts";
 import type { ViewPlace } from "./tool_view.ts";
 import type {
   SessionConfigOption,
@@ -273,19 +274,7 @@ export class AcpSession {
   }
 
   get #place(): ViewPlace {
-    const { host, workspace } = this.seat.settings;
-    return {
-      serverNames: this.seat.serverNames,
-      clientPath: (path) => {
-        const absolute = host.paths.resolve(workspace, path);
-        if (this.#folder === workspace) return absolute;
-        // A client that names the folder by a symlink knows its files by that name too.
-        const relative = host.paths.relative(workspace, absolute);
-        const isOutside = relative === ".." || relative.startsWith(`..${host.paths.separator}`) ||
-          host.paths.isAbsolute(relative);
-        return isOutside ? absolute : host.paths.resolve(this.#folder, relative || ".");
-      },
-    };
+    return createPlace(this.seat, this.#folder);
   }
 
   #describeOptions(): SessionConfigOption[] {
