@@ -6,7 +6,7 @@
 import { errorText } from "../errors.ts";
 import type { AgentEvent, NotRunCause } from "./agent_event.ts";
 import type { Conversation } from "./conversation.ts";
-import type { CallDecision, TurnHooks } from "./hook.ts";
+import type { CallVerdict, TurnHooks } from "./hook.ts";
 import type { ToolCall, ToolResultMessage } from "./message.ts";
 import { errorOutcome, type Tool, type ToolContext, type ToolOutcome } from "./tool.ts";
 
@@ -32,27 +32,45 @@ export interface ToolRunOptions {
 
 /** Carries out the calls; every one has a stored result and a `call_end` when it resolves. Never throws for a tool's failure. */
 export async function runTools(calls: readonly ToolCall[], options: ToolRunOptions): Promise<void> {
-  for (const group of splitGroups(calls, options)) {
-    if (options.signal.aborted) {
-      for (const planned of group) await finishCall(planned, notBegun(), options);
-      continue;
+  const waiting = splitGroups(calls, options);
+  const isUnique = new Set(calls.map((call) => call.id)).size === calls.length;
+  /** Calls that only read do not wait for somebody's answer about an earlier one. */
+  const runReads = async () => {
+    // Results of calls with the same id are told apart by their order.
+    for (let i = 0; isUnique && i < waiting.length;) {
+      if (waiting[i]![0]!.tool?.group !== "read") i++;
+      else await runGroup(waiting.splice(i, 1)[0]!, { whileAsked: async () => {} }, options);
     }
-    const startedAt: number[] = [];
-    for (const { call } of group) {
-      startedAt.push(Date.now());
-      await options.emit({ type: "call_start", call });
-    }
-    const running: Promise<CallEnd>[] = [];
-    for (const [i, planned] of group.entries()) {
-      const decision = await decide(planned, options);
-      const how = { decision, inGroup: group.length > 1, startedAt: startedAt[i]! };
-      // The failure of one call must not surface as an unhandled rejection while an earlier one is awaited.
-      const end = startCall(planned, how, options);
-      end.catch(() => {});
-      running.push(end);
-    }
-    for (const [i, end] of running.entries()) await finishCall(group[i]!, await end, options);
+  };
+  for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
+    await runGroup(group, { whileAsked: runReads }, options);
   }
+}
+
+async function runGroup(
+  group: readonly PlannedCall[],
+  { whileAsked }: { whileAsked: () => Promise<void> },
+  options: ToolRunOptions,
+): Promise<void> {
+  if (options.signal.aborted) {
+    for (const planned of group) await finishCall(planned, notBegun(), options);
+    return;
+  }
+  const startedAt: number[] = [];
+  for (const { call } of group) {
+    startedAt.push(Date.now());
+    await options.emit({ type: "call_start", call });
+  }
+  const running: Promise<CallEnd>[] = [];
+  for (const [i, planned] of group.entries()) {
+    const decision = await decide(planned, { whileAsked }, options);
+    const how = { decision, inGroup: group.length > 1, startedAt: startedAt[i]! };
+    // The failure of one call must not surface as an unhandled rejection while an earlier one is awaited.
+    const end = startCall(planned, how, options);
+    end.catch(() => {});
+    running.push(end);
+  }
+  for (const [i, end] of running.entries()) await finishCall(group[i]!, await end, options);
 }
 
 /** A call with the tool that it names and its arguments as far as they are good. */
@@ -95,7 +113,11 @@ function planCall(call: ToolCall, options: ToolRunOptions): PlannedCall {
   return { call, tool, parsed: tool.parse(call.arguments) };
 }
 
-async function decide(planned: PlannedCall, options: ToolRunOptions): Promise<CallDecision> {
+async function decide(
+  planned: PlannedCall,
+  { whileAsked }: { whileAsked: () => Promise<void> },
+  options: ToolRunOptions,
+): Promise<CallVerdict> {
   const { call, tool, parsed } = planned;
   if (tool === undefined) {
     return { run: false, cause: "unknown_tool", text: options.texts.unknownTool(call.name) };
@@ -104,8 +126,15 @@ async function decide(planned: PlannedCall, options: ToolRunOptions): Promise<Ca
     const text = options.texts.badArguments(call.name, parsed.problem);
     return { run: false, cause: "bad_arguments", text };
   }
+  let meanwhile: Promise<void> | undefined;
   try {
-    const decision = await options.hooks.beforeCall(call, tool, call.arguments, options.signal);
+    let decision = await options.hooks.beforeCall(call, tool, call.arguments, options.signal);
+    if (decision.run === "asked") {
+      meanwhile = whileAsked();
+      // Awaited below; until then a failure must not count as unhandled.
+      meanwhile.catch(() => {});
+      decision = await decision.answer;
+    }
     if (!decision.run && decision.reason !== undefined) {
       await options.emit({ type: "call_not_run", call, reason: decision.reason });
     }
@@ -113,12 +142,14 @@ async function decide(planned: PlannedCall, options: ToolRunOptions): Promise<Ca
   } catch (error) {
     if (options.signal.aborted) return { run: false, cause: "interrupted", text: "" };
     return { run: false, cause: "refused", text: errorText(error) };
+  } finally {
+    await meanwhile;
   }
 }
 
 async function startCall(
   planned: PlannedCall,
-  how: { decision: CallDecision; inGroup: boolean; startedAt: number },
+  how: { decision: CallVerdict; inGroup: boolean; startedAt: number },
   options: ToolRunOptions,
 ): Promise<CallEnd> {
   const { call, tool, parsed } = planned;

@@ -12,6 +12,7 @@ import { questionTool } from "../tools/question.ts";
 import { readTool } from "../tools/read.ts";
 import { todoTool } from "../tools/todo.ts";
 import { writeTool } from "../tools/write.ts";
+import { adaptTool } from "./client_tools.ts";
 import { createListJobsTool, createStopJobTool } from "./job_tools.ts";
 import type { Settings } from "./settings.ts";
 import { createTaskTool, type SubagentKit } from "./task_tool.ts";
@@ -38,7 +39,7 @@ export function createTools(kit: Omit<SubagentKit, "tools">): Tools {
     // Approvals know tools by their names, so that nobody else's may have one of them.
     ...settings.moreTools.filter(({ name }) => !BUILT_IN_TOOL_NAMES.has(name)),
   ].filter((tool) => tool.name !== "bash" || settings.host.processes !== undefined) as Tool[];
-  const tools = new Map(general.map((tool) => [tool.name, tool]));
+  const tools = new Map(general.map((tool) => [tool.name, adaptTool(tool, settings.client)]));
   return new Map([...tools, ["task", createTaskTool({ ...kit, tools }) as Tool]]);
 }
 

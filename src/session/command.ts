@@ -3,7 +3,7 @@
  * wire name is known here.
  */
 
-import type { ImageBlock, Message } from "../agent/message.ts";
+import type { ImageBlock, Message, UserMessage } from "../agent/message.ts";
 import type { RequestError } from "../errors.ts";
 import type { SessionEvent } from "./event.ts";
 import type { JobRecord } from "./job_record.ts";
@@ -40,6 +40,8 @@ export interface MessageExtras {
   /** Put before the text, with a blank line between, where the model reads it; not part of what was sent. */
   readonly files?: string;
   readonly images?: readonly ImageBlock[];
+  /** The whole message, in the place of all that: nothing is added to it, and the text is only what is shown of it. */
+  readonly content?: UserMessage["content"];
 }
 
 export type Command =

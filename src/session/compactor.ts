@@ -8,13 +8,11 @@ import { runStep } from "../agent/run_step.ts";
 import { errorText } from "../errors.ts";
 import type { StoredMessage } from "./command.ts";
 import { encodeMessage } from "./stored_message.ts";
-import type { CompactionPhase } from "./event.ts";
+import type { CompactionPhase, CompactionTrigger } from "./event.ts";
 import { jobLine } from "./jobs.ts";
 import type { Settings } from "./settings.ts";
 import { countCharacters } from "./transcript.ts";
 import type { WorkshopCustomer } from "./workshop.ts";
-
-type Trigger = "auto" | "overflow";
 
 /** Share of the window that makes a conversation full, and the share that is kept of it. */
 const FULL_SHARE = 0.85;
@@ -55,16 +53,34 @@ export class Compactor {
     return await this.#compact("overflow", { window, tokens, signal });
   }
 
+  /** Compacts because a person asks for it; `instructions` say what the summary must keep. Throws `signal.reason`. */
+  async compactNow(
+    { instructions, signal }: { instructions: string; signal: AbortSignal },
+  ): Promise<"done" | "failed" | "nothing_to_do"> {
+    const tokens = this.#customer.transcript.contextTokens;
+    // However much room there is, only the last part of what there is now is kept.
+    const window = Math.min(this.#settings.model.info.contextWindow ?? tokens, tokens);
+    const { messages } = this.#customer.transcript.context;
+    if (chooseCut(messages, window * KEPT_SHARE) <= 0) return "nothing_to_do";
+    const isDone = await this.#compact("manual", { window, tokens, signal, instructions });
+    return isDone ? "done" : "failed";
+  }
+
   async #compact(
-    trigger: Trigger,
-    { window, tokens, signal }: { window: number; tokens: number; signal: AbortSignal },
+    trigger: CompactionTrigger,
+    { window, tokens, signal, instructions }: {
+      window: number;
+      tokens: number;
+      signal: AbortSignal;
+      instructions?: string;
+    },
   ): Promise<boolean> {
     const { transcript } = this.#customer;
     const { messages } = transcript.context;
     // What was refused must get shorter, also where a tenth of the window would hold everything.
     const cut = chooseCut(messages, window * KEPT_SHARE) ||
       (trigger === "overflow" ? chooseCut(messages, 0) : 0);
-    if (cut === 0) return false;
+    if (cut <= 0) return false;
     const startedAt = Date.now();
     const older = messages.slice(0, cut);
     const counts = { summarized: older.length, kept: messages.length - cut };
@@ -76,7 +92,12 @@ export class Compactor {
       const file = await this.#saveOriginals(older, signal);
       await tell({ phase: "saved", file });
       await tell({ phase: "summarizing" });
-      const { summary, chunks } = await this.#summarize(older, { window, signal, tell });
+      const { summary, chunks } = await this.#summarize(older, {
+        window,
+        signal,
+        tell,
+        instructions,
+      });
       await tell({ phase: "summarized", chunks });
       transcript.compact({ summary, firstKeptId: messages[cut]!.id, tokensBefore: tokens });
       const seconds = Math.round((Date.now() - startedAt) / 100) / 10;
@@ -109,6 +130,7 @@ export class Compactor {
     options: {
       window: number;
       signal: AbortSignal;
+      instructions: string | undefined;
       tell: (phase: CompactionPhase) => Promise<void> | undefined;
     },
   ): Promise<{ summary: string; chunks: number }> {
@@ -120,7 +142,7 @@ export class Compactor {
         options.window * PART_SHARE * 4,
       )
     ) {
-      summary = await this.#ask(summary, part, options.signal);
+      summary = await this.#ask(summary, part, options);
       await options.tell({ phase: "chunks", chunks: ++chunks });
     }
     const jobs = this.#customer.jobs.runningOf(this.#customer.sessionId).map(jobLine);
@@ -130,14 +152,18 @@ export class Compactor {
     return { summary: (summary ?? "") + running, chunks };
   }
 
-  async #ask(summary: string | undefined, part: string, signal: AbortSignal): Promise<string> {
+  async #ask(
+    summary: string | undefined,
+    part: string,
+    { signal, instructions }: { signal: AbortSignal; instructions: string | undefined },
+  ): Promise<string> {
     const { model, thinkingLevel } = this.#settings;
     const before = summary === undefined
       ? ""
       : `<summary-so-far>\n${summary}\n</summary-so-far>\n\n`;
     const text = `${before}<record>\n${part}\n</record>\n\nWrite the summary${
       summary === undefined ? "" : " of both"
-    }.`;
+    }.${instructions ? ` The person asks for this in it: ${instructions}` : ""}`;
     const result = await runStep({
       model,
       replyId: "",

@@ -57,7 +57,7 @@ export type SessionEvent =
     readonly requestId: unknown;
   } & QueueDepths)
   | { readonly type: "queue_clear" }
-  | ({ readonly type: "compaction"; readonly trigger: "auto" | "overflow" } & CompactionPhase)
+  | ({ readonly type: "compaction"; readonly trigger: CompactionTrigger } & CompactionPhase)
   | {
     readonly type: "job_change";
     readonly change: "started" | "updated" | "ended";
@@ -81,7 +81,11 @@ export type TurnOutcome =
   /** `model`: the one that the endpoint says gave the answer, if it says. */
   | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
   | { readonly outcome: "aborted" }
-  | { readonly outcome: "failed"; readonly error: string };
+  /** `cause`: what was thrown, where it was that. */
+  | { readonly outcome: "failed"; readonly error: string; readonly cause?: unknown };
+
+/** Why a conversation is made shorter: it is nearly full, the endpoint refused it, or a person asked. */
+export type CompactionTrigger = "auto" | "overflow" | "manual";
 
 /** Which subagent an event is of. */
 export interface SubagentTags {

@@ -173,6 +173,36 @@ export class Session implements AsyncDisposable {
     await this.#running;
   }
 
+  /** Makes the conversation shorter because a person asks for it, and says what came of it. Nothing may run. Throws `signal.reason`. */
+  async compact(
+    options: { instructions: string; signal: AbortSignal },
+  ): Promise<"done" | "failed" | "nothing_to_do"> {
+    const kit = await this.#openKit();
+    await this.transcript.prepare();
+    const outcome = await kit.compactor.compactNow(options);
+    await this.transcript.flush();
+    return outcome;
+  }
+
+  /** Stores model and thinking level, where they changed, if the conversation has a file already. */
+  async recordSetting(): Promise<void> {
+    if (this.transcript.messages.length === 0) return;
+    if (!this.#busy) await this.transcript.prepare();
+    this.#recordSetting();
+    if (!this.#busy) await this.transcript.flush();
+  }
+
+  #recordSetting(): void {
+    const { model, thinkingLevel } = this.#settings;
+    // What stands in for a model that is not set up has no name.
+    if (model.id === "") return;
+    this.transcript.recordSetting({
+      provider: model.provider,
+      model: model.id,
+      thinkingLevel: thinkingLevel ?? "off",
+    });
+  }
+
   /** Keeps the notices that nobody read in the conversation, so that the model knows after it is opened again. */
   async saveNotices(): Promise<void> {
     if (this.#notices.isEmpty) return;
@@ -263,7 +293,7 @@ export class Session implements AsyncDisposable {
     const fail = (error: unknown): TurnResult => ({
       ...(this.#controller.signal.aborted
         ? { outcome: "aborted" }
-        : { outcome: "failed", error: turnErrorText(error) }),
+        : { outcome: "failed", error: turnErrorText(error), cause: error }),
       usage: NO_USAGE,
       durationMs: 0,
     });
@@ -282,6 +312,7 @@ export class Session implements AsyncDisposable {
         exitCodeIsError: policy.exitCodeIsError,
         emptyAnswer: policy.emptyAnswer,
         lengthCut: policy.lengthCut,
+        maxRequests: this.#settings.maxTurnRequests,
         toolContext: kit.toolContext,
         signal: this.#controller.signal,
         setting: kit.setting,
@@ -308,16 +339,8 @@ export class Session implements AsyncDisposable {
 
   /** Stores the message that opens a turn and tells of it. */
   async #openTurn(turn: number, opening: Opening): Promise<void> {
-    const { model, thinkingLevel } = this.#settings;
     if (opening.kind === "message" || !opening.isPrepared) await this.transcript.prepare();
-    // What stands in for a model that is not set up has no name.
-    if (model.id !== "") {
-      this.transcript.recordSetting({
-        provider: model.provider,
-        model: model.id,
-        thinkingLevel: thinkingLevel ?? "off",
-      });
-    }
+    this.#recordSetting();
     if (opening.kind === "notices") {
       this.#storeNotices();
       await this.#emit({ type: "turn_start", turn, opening: undefined });
@@ -338,6 +361,9 @@ export class Session implements AsyncDisposable {
   ): Promise<UserMessage> {
     const { host, policy, workspace, isCredentialFile } = this.#settings;
     const { text, extras } = waiting;
+    if (extras?.content !== undefined) {
+      return { role: "user", content: extras.content, timestamp: Date.now(), display: text };
+    }
     const start = extras?.mentionsFrom ?? 0;
     const words = text.slice(start);
     const { signal } = this.#controller;

@@ -147,7 +147,7 @@ export class Subagent {
   }
 
   #hooks(): TurnHooks {
-    const { callHooks, customer, settings } = this.#kit;
+    const { createCallHooks, customer, settings } = this.#kit;
     return {
       beforeRequest: () => {
         const jobs = customer.takeNotices((job) => this.#owns(job));
@@ -161,7 +161,7 @@ export class Subagent {
       },
       beforeEnd: () => Promise.resolve(),
       goesOn: () => false,
-      ...callHooks,
+      ...createCallHooks({ id: this.id, name: this.kind }),
       makeRoom: () => Promise.resolve(false),
     };
   }

@@ -6,6 +6,7 @@
 import type { TurnSetting } from "../agent/run_turn.ts";
 import type { Tool, ToolContext } from "../agent/tool.ts";
 import { type CallHooks, extendCallHooks, extendModel } from "./extend.ts";
+import type { CallAsker } from "./client_help.ts";
 import type { Compactor } from "./compactor.ts";
 import type { SessionEvent } from "./event.ts";
 import type { EndedJob, Jobs } from "./jobs.ts";
@@ -72,16 +73,18 @@ export class Workshop {
       secretVariables: settings.secretVariables,
       jobs: customer.jobs.forOwner({ sessionId: customer.sessionId, subagent: undefined }),
     };
-    const callHooks = extendCallHooks({
-      beforeCall: (call, _tool, args) => decideCall({ name: call.name, args }, { settings }),
-      afterCall: (_call, result) => shortenResult(result, settings),
-    }, settings.extensions);
-    const all = await createTools({ settings, customer, runTurn, toolContext, callHooks });
+    const createCallHooks = (asker?: CallAsker) =>
+      extendCallHooks({
+        beforeCall: (call, _tool, args, signal) =>
+          decideCall(call, args, { settings, asker, signal }),
+        afterCall: (_call, result) => shortenResult(result, settings),
+      }, settings.extensions);
+    const all = await createTools({ settings, customer, runTurn, toolContext, createCallHooks });
     const tools: ReadonlyMap<string, Tool> = chooseTools(all, settings);
     return {
       runTurn,
       toolContext,
-      callHooks,
+      callHooks: createCallHooks(),
       compactor: new Compactor({ settings, customer }),
       setting: async () => ({
         model: extendModel(settings.model, settings.extensions),

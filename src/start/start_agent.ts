@@ -23,7 +23,7 @@ import { isTrusted } from "../config/trust.ts";
 
 export interface StartOptions {
   readonly host: Host;
-  readonly dialect: Dialect;
+  readonly dialect: Pick<Dialect, "policy" | "toolAliases">;
   readonly commandLine: RunCommandLine;
   /** The folder that relative paths of the command line are meant from. */
   readonly currentFolder: string;
@@ -57,6 +57,43 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
+  const { settings, store } = await createSettings(start, { home, workspace, config, choice });
+  const opened = await open(start, store);
+  // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
+  if (!options.noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
+  if (!options.extensions) return { settings, opened };
+  try {
+    const started = await loadExtensions({
+      host,
+      config,
+      home,
+      workspace,
+      trusted,
+      secretVariables: settings.secretVariables,
+      signal,
+    });
+    return { settings: { ...settings, ...started }, opened };
+  } catch (error) {
+    await opened.journal[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** What settings are made of besides the command line. */
+export interface SettingsPlace {
+  readonly home: string;
+  readonly workspace: string;
+  readonly config: Config;
+  readonly choice: ModelChoice | StartError;
+}
+
+/** The settings of a session in this place, and where it is stored. Starts and opens nothing. */
+export async function createSettings(
+  start: StartOptions,
+  { home, workspace, config, choice }: SettingsPlace,
+): Promise<{ settings: Settings; store: SessionStore }> {
+  const { host, dialect, commandLine, currentFolder, signal } = start;
+  const { options } = commandLine;
   const sessionDir = options.sessionDir === undefined
     ? {}
     : { sessionDir: host.paths.resolve(currentFolder, options.sessionDir) };
@@ -92,25 +129,7 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     redact: createRedact(choice),
     ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
-  const opened = await open(start, store);
-  // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
-  if (!options.noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
-  if (!options.extensions) return { settings, opened };
-  try {
-    const started = await loadExtensions({
-      host,
-      config,
-      home,
-      workspace,
-      trusted,
-      secretVariables: settings.secretVariables,
-      signal,
-    });
-    return { settings: { ...settings, ...started }, opened };
-  } catch (error) {
-    await opened.journal[Symbol.asyncDispose]();
-    throw error;
-  }
+  return { settings, store };
 }
 
 /** Closes and stops what was opened and started for an agent that nobody will use. */
@@ -146,7 +165,8 @@ async function ownSecretFiles(host: Host, home: string): Promise<string[]> {
   return [...new Set([home, real])].map((folder) => configFile(host, folder));
 }
 
-function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
+/** The model that the options and the configuration name, or why there is none. */
+export function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
   const { model, provider, apiKey, baseUrl } = start.commandLine.options;
   const refuseUnknownProvider = start.dialect.policy.unknownProvider === "refuse";
   const { host } = start;
@@ -166,7 +186,7 @@ function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartE
 }
 
 /** Whether what is missing can be set while the program runs elsewhere, and nothing else is wrong. */
-function isLack({ kind }: StartError): boolean {
+export function isLack({ kind }: StartError): boolean {
   return kind === "not_set_up" || kind === "key";
 }
 
@@ -188,13 +208,15 @@ function resolveNamed(
   }
 }
 
-async function resolveFolder(host: Host, given: string): Promise<string> {
+/** The real path of a folder that exists. */
+export async function resolveFolder(host: Host, given: string): Promise<string> {
   const info = await host.files.stat(given).catch(() => undefined);
   if (info?.kind !== "folder") throw new StartError("folder", `No such folder: ${given}`);
   return await host.files.realPath(given);
 }
 
-async function decideTrust(
+/** Whether the folder's own resources may be used; one line on stderr when it has some and they may not. */
+export async function decideTrust(
   start: StartOptions,
   { home, workspace }: { home: string; workspace: string },
 ): Promise<boolean> {
@@ -214,7 +236,7 @@ async function decideTrust(
   return false;
 }
 
-function chooseNames({ options }: RunCommandLine, dialect: Dialect): ToolChoice {
+function chooseNames({ options }: RunCommandLine, dialect: StartOptions["dialect"]): ToolChoice {
   const named = (names: readonly string[]) =>
     names.map((name) =>
       Object.hasOwn(dialect.toolAliases, name) ? dialect.toolAliases[name]! : name
@@ -256,7 +278,7 @@ function keyVariables(config: Config): string[] {
 
 function deliveryModes(
   config: Config,
-  dialect: Dialect,
+  dialect: StartOptions["dialect"],
 ): Pick<Settings, "steeringMode" | "followUpMode"> {
   const { steering, followUp, fromConfiguration } = dialect.policy.deliveryModes;
   const { steering_mode, follow_up_mode } = config.agent;
@@ -284,7 +306,10 @@ async function saveDeliveryMode(
   });
 }
 
-function chooseSession({ options }: RunCommandLine, { policy }: Dialect): SessionChoice {
+function chooseSession(
+  { options }: RunCommandLine,
+  { policy }: StartOptions["dialect"],
+): SessionChoice {
   if (options.noSession) {
     return {
       kind: "memory",

@@ -7,7 +7,12 @@ import { classifyCommand } from "./classify_command.ts";
 /** `reason`: for `asks` and `alwaysAsks` what clients are told, for `refused` the whole text after `Denied by approval policy: `. */
 export type CallClass =
   | { readonly class: "free" }
-  | { readonly class: "asks" | "alwaysAsks" | "refused"; readonly reason: string };
+  | {
+    readonly class: "asks" | "alwaysAsks" | "refused";
+    readonly reason: string;
+    /** It changes a file outside the workspace. */
+    readonly outside?: boolean;
+  };
 
 const FREE: CallClass = { class: "free" };
 /** Tools that change nothing outside the conversation. */
@@ -57,7 +62,8 @@ export async function classifyCall(
   if (isRead) return FREE;
   const outside = !isInside(options.host, options.workspace, path) ||
     !isInside(options.host, options.workspace, real);
-  return { class: "asks", reason: `changes files ${outside ? "outside" : "in"} the workspace` };
+  const reason = `changes files ${outside ? "outside" : "in"} the workspace`;
+  return { class: "asks", reason, outside };
 }
 
 /**
