@@ -56,11 +56,9 @@ function overlay(
     },
     replace: async (path, bytes, options) => {
       if (client.writeText === undefined) return await files.replace(path, bytes, options);
-      await client.writeText(
-        path,
-        new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes),
-        signal,
-      );
+      const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+      const isTaken = await client.writeText(path, text, signal);
+      if (!isTaken) await files.replace(path, bytes, options);
     },
   };
 }

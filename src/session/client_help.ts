@@ -39,8 +39,8 @@ export interface ClientHelp {
   ): Promise<ApprovalAnswer | undefined>;
   /** The text of a file as the client has it; `undefined`: what is on the disk counts. Never throws but `signal.reason`. */
   readText?(path: string, signal: AbortSignal): Promise<string | undefined>;
-  /** Writes a file. Throws with the client's words when it did not. */
-  writeText?(path: string, text: string, signal: AbortSignal): Promise<void>;
+  /** Writes a file; false: it is to be written to the disk. Throws with the client's words when it did not. */
+  writeText?(path: string, text: string, signal: AbortSignal): Promise<boolean>;
   /** The text of the result of a `question` call. Never throws but `signal.reason`. */
   answerQuestions?(
     questions: readonly Question[],

@@ -95,6 +95,8 @@ export interface SubagentTags {
   readonly name: string;
   /** The background job that it runs in, if any. */
   readonly jobId: string | undefined;
+  /** The call whose result its answer is; `undefined` for one in the background. */
+  readonly callId?: string | undefined;
 }
 
 /** What a subagent tells. */

@@ -43,6 +43,8 @@ export class Subagent {
   readonly kind: "general" | "explore";
   /** Set for one that runs in the background. */
   jobId: string | undefined;
+  /** Set for one that is waited for: the id of the `task` call. */
+  callId: string | undefined;
   onStep: () => void = () => {};
   readonly #kit: SubagentKit;
   readonly #prompt: string;
@@ -171,7 +173,8 @@ export class Subagent {
   }
 
   #emit(event: SubagentEvent): Promise<void> | undefined {
-    const tags = { subagent: this.id, name: this.kind, jobId: this.jobId };
+    const { id: subagent, kind: name, jobId, callId } = this;
+    const tags = { subagent, name, jobId, callId };
     return this.#kit.customer.emit({ type: "subagent", tags, event });
   }
 }

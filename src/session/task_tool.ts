@@ -77,6 +77,7 @@ async function runInForeground(
   { kit, context }: { kit: SubagentKit; context: ToolContext },
 ): Promise<ToolOutcome> {
   const subagent = createSubagent(args, kit);
+  subagent.callId = context.callId;
   try {
     return textOutcome(await subagent.run(context.signal));
   } catch (error) {

@@ -163,3 +163,42 @@ Deno.test("acp keeps background jobs when a turn is cancelled, and ends them wit
     assertEquals(await client.request("session/close", { sessionId: session }), {});
     assertEquals(await client.weir.livingProcesses(), [client.weir.pid]);
   }));
+
+Deno.test("acp takes the end of its input for a no to what it has asked", () =>
+  withAcp({}, async ({ client, server, workspace }) => {
+    const session = await client.open(workspace);
+    server.reply({ toolCalls: [{ name: "write", args: { path: "a.txt", content: "a" } }] });
+    const id = client.prompt(session, "write");
+    await client.asked("session/request_permission");
+    await client.weir.closeInput();
+    assertEquals((await client.weir.waitForExit({ timeoutMs: 5000 })).code, 0);
+    assertEquals(await client.stopReason(id), "cancelled");
+    assertEquals(client.states(session, "Write a.txt"), ["pending", "failed"]);
+    assertEquals(await Deno.stat(`${workspace}/a.txt`).catch(() => undefined), undefined);
+  }));
+
+Deno.test("acp has saved what it told when it is killed", () =>
+  withAcp({ args: ["--yolo"] }, async ({ client, server, workspace, start }) => {
+    const session = await client.open(workspace);
+    server.reply({
+      text: "I run it.",
+      toolCalls: [
+        { name: "read", args: { path: "notes.txt" } },
+        { name: "bash", args: { command: "sleep 65" } },
+      ],
+    });
+    client.prompt(session, "go");
+    await client.update("tool_call_update", ({ status }) => status === "completed");
+    await client.update("tool_call_update", ({ status }) => status === "in_progress");
+    client.weir.kill("SIGKILL");
+    await client.weir.waitForExit();
+    const next = await start();
+    const params = { sessionId: session, cwd: workspace, mcpServers: [] };
+    await next.request("session/load", params);
+    assertEquals(next.text(session, "user_message_chunk"), "go");
+    assertEquals(next.text(session), "I run it.");
+    assertEquals(next.states(session, "Read notes.txt"), ["completed"]);
+    const lost = next.end(session, "sleep 65");
+    assertEquals(lost.status, "failed");
+    assertStringIncludes(JSON.stringify(lost.content), "Interrupted");
+  }));

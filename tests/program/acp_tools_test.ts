@@ -428,3 +428,33 @@ Deno.test("acp lets calls that only read go on while a question is open", () =>
       "READM",
     ]);
   }));
+
+Deno.test("acp asks about a subagent's calls in its name, and tells nothing else of it", () =>
+  withAcp({}, async ({ client, server, workspace }) => {
+    const session = await client.open(workspace);
+    server.answer((_request, n) => {
+      if (n === 1) {
+        const args = { description: "Make a file", prompt: "write b.txt" };
+        return { toolCalls: [{ name: "task", args }] };
+      }
+      if (n === 2) return { toolCalls: [{ name: "read", args: { path: "notes.txt" } }] };
+      if (n === 3) return write("b.txt", "by the subagent");
+      return { text: n === 4 ? "The file is there." : "ok" };
+    });
+    const id = client.prompt(session, "go");
+    const { toolCall } = await client.permit("allow_once") as { toolCall: Json };
+    assertEquals(toolCall.title, "general: Write b.txt");
+    assertEquals(await client.stopReason(id), "end_turn");
+    assertEquals(await Deno.readTextFile(`${workspace}/b.txt`), "by the subagent");
+    assertEquals(client.states(session, "general: Write b.txt"), [
+      "pending",
+      "in_progress",
+      "completed",
+    ]);
+    const titles = client.updates(session).filter(({ sessionUpdate, title }) =>
+      sessionUpdate === "tool_call" && title
+    ).map(({ title }) => title);
+    assertEquals(titles, ["Make a file", "general: Write b.txt"]);
+    assertStringIncludes(JSON.stringify(client.end(session, "Make a file")), "The file is there.");
+    assertEquals(client.text(session), "ok");
+  }));

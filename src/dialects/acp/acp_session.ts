@@ -96,6 +96,7 @@ export class AcpSession {
       calls,
       abilities: this.#link.abilities,
       sessionId: () => this.id,
+      turnSignal: () => this.#running?.stopper.signal,
       clientPath: (path) => this.#place.clientPath(path),
       toolCallId: (callId) => this.#updates?.idOf(callId),
       askApproval: (request, signal) => this.#askApproval(request, signal),

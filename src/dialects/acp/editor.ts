@@ -12,6 +12,8 @@ export interface EditorOptions {
   readonly calls: PendingCalls;
   readonly abilities: ClientAbilities;
   readonly sessionId: () => string;
+  /** Aborted with the running turn; `undefined` between turns, when the client is asked for nothing. */
+  readonly turnSignal: () => AbortSignal | undefined;
   /** The path that the client knows a file by. */
   clientPath(path: string): string;
   /** The id that the client knows a call by. */
@@ -30,8 +32,10 @@ export function createEditor(options: EditorOptions): ClientHelp {
     askApproval,
     ...(abilities.readTextFile && {
       readText: async (path: string, signal: AbortSignal) => {
+        const turn = options.turnSignal();
+        if (turn === undefined) return undefined;
         const { outcome } = calls.call("fs/read_text_file", base(path), {
-          signal,
+          signal: AbortSignal.any([signal, turn]),
           timeoutMs: READ_TIMEOUT_MS,
         });
         const came = await outcome;
@@ -43,24 +47,29 @@ export function createEditor(options: EditorOptions): ClientHelp {
     }),
     ...(abilities.writeTextFile && {
       writeText: async (path: string, content: string, signal: AbortSignal) => {
+        const turn = options.turnSignal();
+        if (turn === undefined) return false;
         const { outcome } = calls.call("fs/write_text_file", { ...base(path), content }, {
-          signal,
+          signal: AbortSignal.any([signal, turn]),
           timeoutMs: WRITE_TIMEOUT_MS,
         });
         const came = await outcome;
         signal.throwIfAborted();
         if (came.kind !== "result") throw new Error(writeProblem(came));
+        return true;
       },
     }),
     ...(abilities.form && {
       answerQuestions: async (questions, { callId, signal }) => {
+        const turn = options.turnSignal();
+        if (turn === undefined) return NOT_ANSWERED;
         const toolCallId = options.toolCallId(callId);
         const { outcome } = calls.call("elicitation/create", {
           mode: "form",
           sessionId: options.sessionId(),
           ...(toolCallId === undefined ? {} : { toolCallId }),
           ...createForm(questions),
-        }, { signal, timeoutMs: undefined });
+        }, { signal: AbortSignal.any([signal, turn]), timeoutMs: undefined });
         const came = await outcome;
         signal.throwIfAborted();
         if (came.kind !== "result") return NOT_ANSWERED;
@@ -77,7 +86,7 @@ function writeProblem(outcome: CallOutcome): string {
     ? `the editor did not answer in ${
       WRITE_TIMEOUT_MS / 1000
     } seconds, it may or may not be written`
-    : "the editor is gone";
+    : "the editor was not waited for, it may or may not be written";
 }
 
 function asObject(value: unknown): Record<string, unknown> {

@@ -281,7 +281,10 @@ export class LiveUpdates {
     live.end(message.isError ? "failed" : "completed", end.content, end.rawOutput);
   }
 
-  #takeSubagent({ event }: { tags: SubagentTags; event: SubagentEvent }): void {
+  #takeSubagent({ tags, event }: { tags: SubagentTags; event: SubagentEvent }): void {
+    if (event.type === "text_delta" && tags.callId !== undefined) {
+      this.#callOf(tags.callId)?.addOutput(event.delta);
+    }
     if (event.type === "tool_start") this.#calls.get(event.call)?.start();
     if (event.type !== "call_end") return;
     const live = this.#calls.get(event.call);
