@@ -59,6 +59,7 @@ async function preparePlace(folder: string): Promise<Place> {
   ];
   return {
     weir: [...program, "--mode", "rpc", "--trust", workspace],
+    acp: [...program, "--mode", "acp"],
     floorLines: floor("floor_lines.js"),
     floorStream: floor("floor_stream.js"),
     env: { WEIR_HOME: home },

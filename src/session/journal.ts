@@ -3,7 +3,7 @@
  * conversation; it does not keep what it wrote.
  */
 
-import { HostError } from "../errors.ts";
+import { HostError, RequestError } from "../errors.ts";
 import type { AppendFile, Host } from "../host.ts";
 import type { JsonObject } from "../agent/message.ts";
 import { encodeEntry, type NewEntry, type SessionHeader, type StoredEntry } from "./entry.ts";
@@ -281,6 +281,7 @@ function cutTail(file: AppendFile, path: string, existing: ExistingFile): void {
   file.truncate(existing.keep);
 }
 
-function closedError(id: string): Error {
-  return new Error(`Cannot write to session ${id}: it is closed, open it again`);
+/** Who still asks is a client whose command came while the program was ending. */
+function closedError(id: string): RequestError {
+  return new RequestError("shutting_down", `Cannot write to session ${id}: the program is ending`);
 }

@@ -66,7 +66,9 @@ async function checkTarget(
     throw refusal(path, "it has the name of a credential file, name another one");
   }
   if (sessionPath === undefined || info === undefined) return;
-  if (names.includes(sessionPath) || names.includes(await host.files.realPath(sessionPath))) {
+  // Before the first message there is no such file.
+  const ownPath = await host.files.realPath(sessionPath).catch(() => sessionPath);
+  if (names.includes(sessionPath) || names.includes(ownPath)) {
     throw refusal(path, "it is the file of the session itself, name another one");
   }
 }
