@@ -25,22 +25,25 @@ export async function startConnection(options: StartConnectionOptions): Promise<
     const info = await host.files.stat(path).catch(() => undefined);
     if (info?.kind !== "folder") throw new StartError("folder", `No such folder: ${path}`);
   }
-  // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
-  if (!given.noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
   return dialect.connect({
-    keeper: createLateKeeper(options),
+    keeper: createLateKeeper(options, home),
     verbose: given.verbose,
     warn: (line) => host.warn(line),
   });
 }
 
 /** A keeper that is loaded with the first request that needs it. */
-function createLateKeeper(options: StartConnectionOptions): SeatKeeper {
-  const load = async () => (await import("./open_seats.ts")).createSeatKeeper(options);
+function createLateKeeper(options: StartConnectionOptions, home: string): SeatKeeper {
+  const { host, commandLine: { options: { noSession } } } = options;
+  const load = async () => {
+    // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
+    if (!noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
+    return (await import("./open_seats.ts")).createSeatKeeper(options);
+  };
   let loaded: Promise<SeatKeeper> | undefined;
   const keeper = () => loaded ??= load();
   return {
-    isStored: !options.commandLine.options.noSession,
+    isStored: !noSession,
     open: async (wish) => await (await keeper()).open(wish),
     list: async (wanted) => await (await keeper()).list(wanted),
     checkModel: async (signal) => await (await keeper()).checkModel(signal),

@@ -342,7 +342,7 @@ export class AcpConnection implements MethodContext {
     await Promise.all([...this.#sessions.values()].map((session) => session.close()));
     this.#queue.close();
     this.#stopInput(new Error("the connection is over"));
-    this.#ended.resolve({ cause: this.#endCause, success: true, answered: true });
+    this.#ended.resolve({ cause: this.#endCause, success: true, answered: false });
   }
 }
 

@@ -1,7 +1,17 @@
 /** How sessions behave for clients of this dialect. */
 
-import { WHOLE_FILE_MENTIONS } from "../../session/attachments.ts";
+import type { MentionStyle } from "../../session/attachments.ts";
 import type { SessionPolicy } from "../../session/policy.ts";
+
+/** Clients send files as blocks of their own, so no word of a prompt stands for one. */
+const NO_MENTIONS: MentionStyle = {
+  pattern: /(?!)/g,
+  dropsFullStops: false,
+  maxTextBytes: 0,
+  longText: "left",
+  maxFolderNames: 0,
+  maxImages: 0,
+};
 
 export const ACP_POLICY: SessionPolicy = {
   abortClearsQueues: true,
@@ -23,7 +33,7 @@ export const ACP_POLICY: SessionPolicy = {
   jobTurns: false,
   noticeSource: "weir-jobs",
   exitCodeIsError: true,
-  mentions: WHOLE_FILE_MENTIONS,
+  mentions: NO_MENTIONS,
   expandDelivered: false,
   texts: {
     unknownTool: (name) => `tool is not available: ${name}`,
