@@ -1,5 +1,5 @@
 /**
- * Host: what the product needs from a machine. Interfaces only; `src/deno/` implements them for real machines, `src/memory_host.ts`
+ * Host: what the product needs from a machine. Interfaces and one reader of them; `src/deno/` implements them for real machines, `src/memory_host.ts`
  * for pages and tests. Imports only the errors.
  *
  * Paths are absolute strings in the host's own form. Every method that fails throws `HostError`.
@@ -36,7 +36,15 @@ export interface AppendFile extends AsyncDisposable {
   close(): void;
 }
 
+/** What this process may do with what is at and below a path, whatever the rights of its user are. */
+export interface FileAccess {
+  readonly read: boolean;
+  readonly write: boolean;
+}
+
 export interface HostFiles {
+  /** Only where the process itself is restricted; without it everything may be tried. No access to a path that is not absolute. */
+  access?(path: string): FileAccess;
   /** Follows symlinks; `undefined` when nothing is there (a dangling symlink included). */
   stat(path: string): Promise<FileInfo | undefined>;
   /** Does not follow a symlink at the end of the path. */
@@ -146,6 +154,16 @@ export interface HostPaths {
   relative(from: string, to: string): string;
 }
 
+/** What a run is going to use. What is left out is not judged. */
+export interface LimitedUse {
+  /** The workspace. */
+  readonly folder?: string;
+  /** Of settings and conversations; `undefined` when this process may not know where it is. */
+  readonly home?: string | undefined;
+  /** URLs of models, of which one is enough. */
+  readonly endpoints?: readonly string[];
+}
+
 export interface Host {
   readonly platform: "linux" | "darwin" | "windows" | "other";
   /** Id of this process. */
@@ -154,9 +172,16 @@ export interface Host {
   readonly paths: HostPaths;
   /** `undefined` where no process can be started: the agent has no `bash` then. */
   readonly processes: HostProcesses | undefined;
-  /** The user's home folder. */
+  /** The user's home folder; empty when this process may not know it. */
   readonly homeFolder: string;
+  /** Only where the process itself is restricted: a line for people for each thing that it may not do, with what stops working. */
+  describeLimits?(use: LimitedUse): readonly string[];
   getEnv(name: string): string | undefined;
   /** Writes one line for people, never to stdout. */
   warn(line: string): void;
+}
+
+/** What may be done with files; everything on a host that is not restricted. */
+export function accessTo(host: Host, path: string): FileAccess {
+  return host.files.access?.(path) ?? { read: true, write: true };
 }

@@ -5,6 +5,8 @@
 import { parseCommandLine, type RunCommandLine } from "./cli/command_line.ts";
 import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
+import { guardAccess } from "./deno/guard_access.ts";
+import { mayUse } from "./deno/permissions.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { errorText, StartError } from "./errors.ts";
 import type { Host } from "./host.ts";
@@ -21,6 +23,7 @@ export async function main(): Promise<never> {
     // deno-lint-ignore no-console
     console[method] = (...values: unknown[]) => console.error(...values);
   }
+  guardAccess();
   const host = createDenoHost();
   Deno.exit(await runProgram(Deno.args, host));
 }
@@ -80,7 +83,7 @@ async function createIo(): Promise<CommandIo> {
 
 function isFolder(path: string): boolean {
   try {
-    return Deno.statSync(path).isDirectory;
+    return mayUse("read", path) && Deno.statSync(path).isDirectory;
   } catch {
     return false;
   }

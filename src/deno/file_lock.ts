@@ -133,7 +133,8 @@ async function livingOwner(content: string): Promise<number | undefined> {
   const [, pid, start] = content.match(/^(\d+) (.+)\n$/) ?? [];
   if (pid === undefined || Number(pid) === 0) return undefined;
   const now = await processStart(Number(pid));
-  return now !== undefined && (start === "unknown" || now === start) ? Number(pid) : undefined;
+  const isSame = start === "unknown" || now === "unknown" || now === start;
+  return now !== undefined && isSame ? Number(pid) : undefined;
 }
 
 function lockedError(path: string, pid: number): HostError {

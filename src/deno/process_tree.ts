@@ -6,9 +6,11 @@
  * writes to. Markers nest, so that a program like this one, run as a command of another one, does not hide its own children.
  */
 
+import { sendSignals } from "./ask_shell.ts";
+import { readVariable } from "./permissions.ts";
 import {
-  environmentHas,
   listProcesses,
+  type ProcessList,
   type ProcessRow,
   readRow,
   stdoutOf,
@@ -17,11 +19,11 @@ import {
 const MARKER = "WEIR_TREE";
 /** What a process that hangs in the kernel can hold up an end. */
 const GIVE_UP_MS = 5000;
-const ownMarker = Deno.env.get(MARKER);
 
 /** The marker of a new tree and the variable that the first process must be started with. */
 export function createTreeMarker(): { id: string; variables: Record<string, string> } {
   const id = crypto.randomUUID();
+  const ownMarker = readVariable(MARKER);
   return { id, variables: { [MARKER]: ownMarker ? `${ownMarker}:${id}` : id } };
 }
 
@@ -32,7 +34,7 @@ export class ProcessTree {
   /** Nothing that is older can be a member. */
   readonly #startTicks: number;
   /** The pipe that the first process writes to, which nobody but its descendants can hold. */
-  readonly #pipe: string | undefined;
+  readonly #pipe: Promise<string | undefined>;
   /** Pids that were seen as members, with their start, so that they are found when their parents are gone. */
   readonly #known = new Map<number, number>();
   /** Once gone, the number of the group may be given to a stranger. */
@@ -44,8 +46,7 @@ export class ProcessTree {
     this.#root = root;
     this.#marker = marker;
     this.#startTicks = readRow(root)?.startTicks ?? 0;
-    const stdout = stdoutOf(root);
-    this.#pipe = stdout?.startsWith("pipe:") ? stdout : undefined;
+    this.#pipe = pipeOf(root);
   }
 
   /** Whether anything of it runs. Reads the table of processes, so about a millisecond per hundred of them. */
@@ -65,8 +66,7 @@ export class ProcessTree {
   /** SIGKILL to the group and to every member that was ever seen, without waiting. */
   killNow(): void {
     if (this.#gone || Deno.build.os === "windows") return;
-    signal(-this.#root, "SIGKILL");
-    for (const pid of this.#known.keys()) signal(pid, "SIGKILL");
+    sendSignals([-this.#root, ...this.#known.keys()], "SIGKILL");
   }
 
   async #end(): Promise<void> {
@@ -77,23 +77,24 @@ export class ProcessTree {
       const late = performance.now() - this.#killAt;
       if (late > GIVE_UP_MS) return;
       if (late >= 0) {
-        this.#signalGroup(members, "SIGKILL");
-        for (const member of members) signal(member.pid, "SIGKILL");
+        sendSignals([...this.#group(members), ...members.map(({ pid }) => pid)], "SIGKILL");
       } else {
-        if (told.size === 0) this.#signalGroup(members, "SIGTERM");
-        for (const member of members) {
-          if (told.has(member.pid)) continue;
-          // The group got its signal above; a second one would reach handlers twice.
-          if (told.size > 0 || member.group !== this.#root) signal(member.pid, "SIGTERM");
-        }
+        const isFirst = told.size === 0;
+        // The group gets its signal as such; a second one would reach handlers twice.
+        const others = members.filter(({ pid, group }) =>
+          !told.has(pid) && !(isFirst && group === this.#root)
+        );
+        const group = isFirst ? this.#group(members) : [];
+        sendSignals([...group, ...others.map(({ pid }) => pid)], "SIGTERM");
         for (const member of members) told.add(member.pid);
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 
-  #signalGroup(members: readonly ProcessRow[], name: Deno.Signal): void {
-    if (members.some((member) => member.group === this.#root)) signal(-this.#root, name);
+  /** The group as a target of signals, while a member is in it. */
+  #group(members: readonly ProcessRow[]): number[] {
+    return members.some((member) => member.group === this.#root) ? [-this.#root] : [];
   }
 
   async #endOnWindows(): Promise<void> {
@@ -108,9 +109,11 @@ export class ProcessTree {
     const members: ProcessRow[] = [];
     const pids = new Set<number>();
     let others: ProcessRow[] = [];
-    for (const row of await listProcesses()) {
+    const signs = { variable: MARKER, text: this.#marker, pipe: await this.#pipe };
+    const list = await listProcesses(signs);
+    for (const row of list.rows) {
       if (row.startTicks < this.#startTicks) continue;
-      if (this.#isMember(row)) {
+      if (this.#isMember(row, list)) {
         members.push(row);
         pids.add(row.pid);
       } else {
@@ -135,19 +138,14 @@ export class ProcessTree {
     return members;
   }
 
-  #isMember(row: ProcessRow): boolean {
+  #isMember(row: ProcessRow, list: ProcessList): boolean {
     return row.group === this.#root || row.session === this.#root || row.pid === this.#root ||
-      this.#known.get(row.pid) === row.startTicks ||
-      environmentHas(row.pid, MARKER, this.#marker) ||
-      (this.#pipe !== undefined && stdoutOf(row.pid) === this.#pipe);
+      this.#known.get(row.pid) === row.startTicks || list.hasSign(row.pid);
   }
 }
 
-/** What is gone already needs no signal, and what is not ours gets none. */
-function signal(pid: number, name: Deno.Signal): void {
-  try {
-    Deno.kill(pid, name);
-  } catch {
-    // Ended meanwhile, or runs as another user.
-  }
+/** Begins to look at once: when the process is gone, nobody knows any more. */
+async function pipeOf(pid: number): Promise<string | undefined> {
+  const stdout = await stdoutOf(pid);
+  return stdout?.startsWith("pipe:") ? stdout : undefined;
 }

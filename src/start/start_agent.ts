@@ -7,7 +7,7 @@ import type { RunCommandLine } from "../cli/command_line.ts";
 import { type Config, findHome, readConfig } from "../config/config.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
-import type { Host } from "../host.ts";
+import { accessTo, type Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
 import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { openModel } from "./open_model.ts";
@@ -18,6 +18,7 @@ import { openConversation, type SessionChoice } from "../session/open_session.ts
 import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
 import { isTrusted } from "../config/trust.ts";
+import { endpointsOf, warnOfLimits } from "./warn_of_limits.ts";
 
 export interface StartOptions {
   readonly host: Host;
@@ -42,6 +43,7 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const { options } = commandLine;
   const home = findHome(host, { currentFolder });
   const given = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
+  warnOfLimits(host, { folder: given, home: host.paths.isAbsolute(home) ? home : undefined });
   const homeConfig = await readConfig(host, { home, workspace: given, trusted: false, signal });
   const firstTry = tryToResolve(homeConfig, start);
   if (firstTry instanceof StartError && firstTry.kind === "not_set_up") throw firstTry;
@@ -52,6 +54,7 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError) throw choice;
+  warnOfLimits(host, { endpoints: endpointsOf(choice, { config, host }) });
   const sessionDir = options.sessionDir === undefined
     ? {}
     : { sessionDir: host.paths.resolve(currentFolder, options.sessionDir) };
@@ -77,7 +80,7 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     openSession: () =>
       openConversation(host, {
         ...store,
-        choice: { kind: options.noSession ? "memory" : "new" },
+        choice: { kind: options.noSession || !canKeep(host, store) ? "memory" : "new" },
         signal,
       }),
     redact: createRedact(choice),
@@ -117,7 +120,7 @@ async function open(start: StartOptions, store: SessionStore): Promise<OpenedSes
   const { host, commandLine, signal } = start;
   await using held = new AsyncDisposableStack();
   try {
-    const choice = chooseSession(commandLine);
+    const choice = chooseSession(commandLine, { canKeep: canKeep(host, store) });
     const opened = await openConversation(host, { ...store, choice, signal });
     held.use(opened.journal);
     const named = await nameSession(opened, commandLine.options.name ?? "");
@@ -156,6 +159,8 @@ function resolveNamed(
 }
 
 async function resolveFolder(host: Host, given: string): Promise<string> {
+  // Its commands may still work there.
+  if (!accessTo(host, given).read) return given;
   const info = await host.files.stat(given).catch(() => undefined);
   if (info?.kind !== "folder") throw new StartError("folder", `No such folder: ${given}`);
   return await host.files.realPath(given);
@@ -173,7 +178,10 @@ async function decideTrust(
       `This folder is not trusted yet: ${workspace}; run weir trust or pass --trust`,
     );
   }
-  if (!trusted && await host.files.stat(host.paths.join(workspace, ".weir")) !== undefined) {
+  const resources = host.paths.join(workspace, ".weir");
+  if (
+    !trusted && accessTo(host, resources).read && await host.files.stat(resources) !== undefined
+  ) {
     host.warn("Project-local resources skipped (use --approve or weir trust).");
   }
   return trusted;
@@ -249,8 +257,18 @@ async function saveDeliveryMode(
   });
 }
 
-function chooseSession({ options }: RunCommandLine): SessionChoice {
-  if (options.noSession) {
+/** Whether conversations can be read and written where they are kept. */
+function canKeep(host: Host, { home, sessionDir }: SessionStore): boolean {
+  const { read, write } = accessTo(host, sessionDir ?? home);
+  return read && write;
+}
+
+function chooseSession(
+  { options }: RunCommandLine,
+  { canKeep }: { canKeep: boolean },
+): SessionChoice {
+  const isNew = options.fork === undefined && options.session === undefined && !options.continue;
+  if (options.noSession || (isNew && !canKeep)) {
     return {
       kind: "memory",
       ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
