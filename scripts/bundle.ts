@@ -1,39 +1,109 @@
-// Makes dist/weir.js: the whole program in one file that imports nothing but `node:` modules. Modules that the program
-// imports dynamically are in it too, but run only when they are asked for.
+// Makes two files that import nothing but `node:` modules: dist/weir.js, the whole program, and dist/weir_lib.js, what mod.ts
+// exports, for web pages and Node. Modules that are imported dynamically are in them too, but run only when they are asked for.
 import { chooseSource, sourceOptions } from "./choose_source.ts";
 
 const root = new URL("..", import.meta.url);
 
 /** Bundles src/main.ts into dist/weir.js; resolves to its URL. Throws when the program cannot be bundled. */
 export async function bundle(): Promise<URL> {
-  const target = new URL("dist/weir.js", root);
+  return await make("weir.js", {
+    entry: "src/main.ts",
+    platform: "deno",
+    finish: async (code) => `${await preamble()}\n${code}`,
+  });
+}
+
+/** Bundles what mod.ts exports into dist/weir_lib.js; resolves to its URL. Throws when it cannot be bundled. */
+export async function bundleLibrary(): Promise<URL> {
+  const entry = `dist/.weir_lib-${Deno.pid}.ts`;
+  await Deno.mkdir(new URL("dist/", root), { recursive: true });
+  await Deno.writeTextFile(new URL(entry, root), await libraryEntry());
+  try {
+    return await make("weir_lib.js", {
+      entry,
+      platform: "browser",
+      finish: async (code) => `// Weir ${await readVersion()}, library\n${await lower(code)}`,
+    });
+  } finally {
+    await Deno.remove(new URL(entry, root));
+  }
+}
+
+/** mod.ts without its last lines, which start the program. */
+async function libraryEntry(): Promise<string> {
+  const text = await Deno.readTextFile(new URL("mod.ts", root));
+  const end = text.indexOf("\nif (import.meta.main)");
+  if (end < 0) throw new Error("Cannot bundle mod.ts: its start as a program is not where it was");
+  return text.slice(0, end).replaceAll('"./src/', '"../src/');
+}
+
+async function make(
+  name: string,
+  options: {
+    entry: string;
+    platform: "deno" | "browser";
+    finish(code: string): Promise<string>;
+  },
+): Promise<URL> {
+  const target = new URL(`dist/${name}`, root);
   await Deno.mkdir(new URL(".", target), { recursive: true });
-  const made = new URL(`dist/.weir-${Deno.pid}.js`, root);
+  const made = `dist/.${Deno.pid}-${name}`;
   try {
     const { success } = await new Deno.Command(Deno.execPath(), {
       args: [
         "bundle",
         ...sourceOptions(await chooseSource()),
-        "--platform=deno",
+        `--platform=${options.platform}`,
         "--format=esm",
         "--minify",
         "--quiet",
         "-o",
-        `dist/.weir-${Deno.pid}.js`,
-        "src/main.ts",
+        made,
+        options.entry,
       ],
       cwd: root,
       stdin: "null",
     }).spawn().status;
-    if (!success) throw new Error("Cannot bundle src/main.ts: deno bundle failed, see its output");
-    const code = await Deno.readTextFile(made);
-    refuseImports(code);
-    await Deno.writeTextFile(made, `${await preamble()}\n${code}`);
-    await Deno.rename(made, target);
+    if (!success) {
+      throw new Error(`Cannot bundle ${options.entry}: deno bundle failed, see its output`);
+    }
+    const code = await Deno.readTextFile(new URL(made, root));
+    refuseImports(code, options.entry);
+    await Deno.writeTextFile(new URL(made, root), await options.finish(code));
+    await Deno.rename(new URL(made, root), target);
   } finally {
-    await Deno.remove(made).catch(() => {});
+    await Deno.remove(new URL(made, root)).catch(() => {});
   }
   return target;
+}
+
+/** Syntax and functions of 2022, which Node 20 and browsers have. */
+async function lower(code: string): Promise<string> {
+  const esbuild = await import("esbuild");
+  try {
+    const { outputFiles: [file] } = await esbuild.build({
+      stdin: { contents: code, resolveDir: decodeURIComponent(root.pathname) },
+      inject: [decodeURIComponent(new URL("scripts/old_engines.js", root).pathname)],
+      define: {
+        "Promise.withResolvers": "withResolvers",
+        AsyncDisposableStack: "AsyncDisposables",
+      },
+      external: ["node:*"],
+      bundle: true,
+      write: false,
+      format: "esm",
+      target: "es2022",
+      minify: true,
+    });
+    return file.text;
+  } finally {
+    await esbuild.stop();
+  }
+}
+
+async function readVersion(): Promise<string> {
+  const { version } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
+  return version;
 }
 
 /**
@@ -41,7 +111,7 @@ export async function bundle(): Promise<URL> {
  * need for `node:` modules and Deno 2.6 leaves out.
  */
 async function preamble(): Promise<string> {
-  const { version } = JSON.parse(await Deno.readTextFile(new URL("deno.json", root)));
+  const version = await readVersion();
   const buildTime = Deno.env.get("WEIR_BUILD_TIME") ?? new Date().toISOString();
   return [
     `// Weir ${version}, ${buildTime}`,
@@ -57,13 +127,13 @@ async function preamble(): Promise<string> {
  * when they are used (src/deno/built_in_module.ts). Text that looks like an import but stands in a string of some package has no quote right after
  * `from`.
  */
-function refuseImports(code: string): void {
+function refuseImports(code: string, entry: string): void {
   const outside = [...code.matchAll(/\b(?:from|import) ?\(?"((?:npm|jsr|https?):[^"]+)"/g)];
   const built = [...code.matchAll(/\b(?:from|import) ?"(node:[^"]+)"/g)];
   const names = [...outside, ...built].map(([, name]) => name);
   if (names.length === 0) return;
   throw new Error(
-    `Cannot bundle src/main.ts: ${
+    `Cannot bundle ${entry}: ${
       names.join(", ")
     } would be imported at the start, import packages through the import map and ` +
       `node: modules with builtInModule()`,
@@ -71,7 +141,10 @@ function refuseImports(code: string): void {
 }
 
 if (import.meta.main) {
-  const target = await bundle();
-  const { size } = await Deno.stat(target);
-  console.log(`dist/weir.js, ${Math.round(size / 1024)} KiB`);
+  const isLibrary = Deno.args[0] === "library";
+  for (const make of isLibrary ? [bundleLibrary] : [bundle, bundleLibrary]) {
+    const target = await make();
+    const { size } = await Deno.stat(target);
+    console.log(`dist/${target.pathname.split("/").at(-1)}, ${Math.round(size / 1024)} KiB`);
+  }
 }

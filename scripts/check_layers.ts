@@ -34,8 +34,26 @@ const allowed: Record<string, string[]> = {
   serve: ["wire", "dialects", "session"],
   config: ["host", "agent"],
   memory: ["host"],
-  deno: ["host", "src/cli/command_io.ts", "src/memory/posix_paths.ts"],
+  deno: [
+    "host",
+    "src/cli/command_io.ts",
+    "src/client/client_process.ts",
+    "src/memory/posix_paths.ts",
+  ],
   cli: ["config", "dialects", "host", "agent", "models", "session", "start"],
+  // A client starts its program through the host's code, the one place outside main that does so, and only when it is asked to.
+  client: ["wire", "src/deno/start_program.ts"],
+  // What mod.ts gives to other programs; of the start it needs only the dialects by name.
+  library: [
+    "agent",
+    "dialects",
+    "host",
+    "memory",
+    "serve",
+    "session",
+    "wire",
+    "src/start/load_dialect.ts",
+  ],
   print: ["agent", "cli", "dialects", "host", "session", "start"],
   start: [
     "src/tools/child_environment.ts",
@@ -60,6 +78,7 @@ const forCommandLines = [
 const forAll = ["errors", "version"];
 /** Parts that may be imported with `import()` only, by whom. */
 const lazily: Record<string, string[]> = {
+  client: ["deno"],
   cli: ["models"],
   start: ["models", "mcp", "extensions"],
 };
@@ -71,7 +90,7 @@ const homes: Record<string, string> = {
   "openai": "src/models/openai.ts",
   "@std/jsonc": "src/config/config.ts",
 };
-const forTests = ["@std/assert", "@std/testing", "ajv"];
+const forTests = ["@std/assert", "@std/testing", "ajv", "esbuild"];
 
 interface Import {
   specifier: string;
@@ -122,7 +141,7 @@ function judgeImport(path: string, { specifier, isDynamic }: Import): string | u
   }
   if (/^\w+:/.test(specifier)) return `${specifier} has to be a package of the import map`;
   const name = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
-  if (forTests.includes(name)) return `only tests may import ${name}`;
+  if (forTests.includes(name)) return `only tests and scripts may import ${name}`;
   if (Object.hasOwn(homes, name) && homes[name] !== path) {
     return `only ${homes[name]} may import ${name}`;
   }

@@ -1,5 +1,5 @@
 // Type-checks mod.ts with the types of a web browser and without Deno's: what it reaches uses web standards only.
-// src/main.ts is left out, because mod.ts imports it only when it is run as the program.
+// src/main.ts is left out, because mod.ts imports it only when it is run as the program, and so is the host's code that starts one.
 import { chooseSource, configFile } from "./choose_source.ts";
 
 const root = new URL("..", import.meta.url);
@@ -27,7 +27,11 @@ interface Config {
 async function writeConfig(config: Config, folder: string): Promise<void> {
   const inRoot = (path: string) => decodeURIComponent(new URL(path, root).pathname);
   const web = {
-    imports: { ...config.imports, [new URL("src/main.ts", root).href]: "./main.ts" },
+    imports: {
+      ...config.imports,
+      [new URL("src/main.ts", root).href]: "./main.ts",
+      [new URL("src/deno/start_program.ts", root).href]: "./start_program.ts",
+    },
     ...(config.links ? { links: config.links.map(inRoot), lock: false } : {}),
     compilerOptions: {
       ...config.compilerOptions,
@@ -39,6 +43,12 @@ async function writeConfig(config: Config, folder: string): Promise<void> {
   await Deno.writeTextFile(
     `${folder}/main.ts`,
     "export function main(): Promise<void> { return Promise.resolve(); }\n",
+  );
+  const client = new URL("src/client/client_process.ts", root).href;
+  await Deno.writeTextFile(
+    `${folder}/start_program.ts`,
+    `import type { ProgramProcess, ProgramStart } from "${client}";\n` +
+      "export declare function startProgram(start: ProgramStart): Promise<ProgramProcess>;\n",
   );
   // The one thing that mod.ts needs and the web does not have.
   await Deno.writeTextFile(

@@ -1,7 +1,7 @@
 // `deno task demo`: drives the real program as an editor would and shows both directions of the wire. The model is Weir's built-in
 // stand-in, so it needs no key and no network. Everything it makes is in a temporary folder, which it removes.
 import { chooseSource, sourceOptions } from "./choose_source.ts";
-import { type Record, RpcClient } from "./rpc_client.ts";
+import { type Delivery, WeirClient } from "../mod.ts";
 
 const LIMIT_MS = 60_000;
 /** Characters of a line that a terminal is shown; elsewhere lines are whole. */
@@ -24,7 +24,8 @@ for (const signal of ["SIGINT", ...Deno.build.os === "windows" ? [] : ["SIGTERM"
 try {
   console.log(await runDemo(stop.signal));
 } catch (error) {
-  const reason = error instanceof Error ? error.message : String(error);
+  const cause = stop.signal.aborted ? stop.signal.reason : error;
+  const reason = cause instanceof Error ? cause.message : String(cause);
   console.error(`✖ Cannot finish the demo: ${reason}`);
   Deno.exitCode = 1;
 } finally {
@@ -51,14 +52,15 @@ async function drive(
   workspace: string,
   { home, signal }: { home: string; signal: AbortSignal },
 ): Promise<string> {
-  const args = ["--mode", "rpc", "--model", "demo", "--trust", workspace];
+  const args = ["--model", "demo", "--trust", workspace];
   const source = sourceOptions(await chooseSource());
   const seen = new Map<string, number>();
-  console.log(paint(`$ weir ${args.join(" ")}`, "1"));
-  await using weir = new RpcClient({
-    command: [Deno.execPath(), "run", "-A", ...source, "src/main.ts", ...args],
+  console.log(paint(`$ weir --mode rpc --dialect circle ${args.join(" ")}`, "1"));
+  await using weir = await WeirClient.start({
+    program: [Deno.execPath(), "run", "-A", ...source, "src/main.ts"],
+    args,
     cwd: new URL("..", import.meta.url),
-    env: { WEIR_HOME: home, WEIR_DIALECT: "circle" },
+    env: { WEIR_HOME: home },
     onLine(direction, line) {
       show(direction, line);
       const type = direction === "<" ? /"type":"(\w+)"/.exec(line)?.[1] ?? "" : "";
@@ -66,34 +68,40 @@ async function drive(
     },
     signal,
   });
+  const events = weir.events();
+  const until = async (type: string) => {
+    for (let next = await events.next(); !next.done; next = await events.next()) {
+      if (next.value.type === type) return;
+    }
+    throw new Error(`Weir ended before ${type}`);
+  };
   let running = 0;
   /** A message that starts work is followed by one `agent_settled`; a queued one belongs to work that runs. */
-  const send = async (command: Record) => {
-    const { data } = await weir.request(command) as unknown as { data: { disposition: string } };
-    if (data.disposition === "started") running++;
+  const note = ({ disposition }: Delivery) => {
+    if (disposition === "started") running++;
   };
   const settle = async () => {
-    for (; running > 0; running--) await weir.event("agent_settled");
+    for (; running > 0; running--) await until("agent_settled");
   };
 
-  await weir.request({ type: "get_state" });
-  await send({ type: "prompt", message: "What is this project?" });
-  await weir.event("turn_start");
-  await send({ type: "steer", message: "Only notes.md, please." });
-  await send({ type: "follow_up", message: "And now run `wc -l notes.md`" });
+  await weir.getState();
+  note(await weir.prompt("What is this project?"));
+  await until("turn_start");
+  note(await weir.steer("Only notes.md, please."));
+  note(await weir.followUp("And now run `wc -l notes.md`"));
   await settle();
 
-  await weir.request({ type: "set_event_detail", detail: "full" });
-  await send({ type: "prompt", message: "Tell me everything again." });
-  await weir.event("thinking_delta");
-  await weir.request({ type: "abort" });
+  await weir.setEventDetail("full");
+  note(await weir.prompt("Tell me everything again."));
+  await until("thinking_delta");
+  await weir.abort();
   await settle();
 
-  const { data: answer } = await weir.request({ type: "get_last_assistant_text" });
-  await weir.request({ type: "get_session_stats" });
-  const code = await weir.close();
-  if (code !== 0) throw new Error(`Weir ended with exit code ${code}`);
-  if (!(answer as { text: string }).text) throw new Error("there was no answer");
+  const { text: answer } = await weir.getLastAssistantText();
+  await weir.getSessionStats();
+  const exit = await weir.close();
+  if (exit?.code !== 0) throw new Error(`Weir ended with ${JSON.stringify(exit)}`);
+  if (answer === "") throw new Error("there was no answer");
   if (!seen.has("jobs_stopped")) throw new Error("Weir's last line is missing");
   const count = (type: string) => seen.get(type) ?? 0;
   return `Done: ${count("turn_start")} turns with ${count("tool_result")} tool calls ` +

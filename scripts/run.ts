@@ -45,6 +45,10 @@ const tasks: Record<string, (args: string[], source: Source) => Step[]> = {
       args: ["run", "-A", ...sourceOptions(source), "scripts/check_web.ts"],
     },
     { name: "layers", args: ["run", "-A", ...sourceOptions(source), "scripts/check_layers.ts"] },
+    {
+      name: "could be published",
+      args: ["run", "-A", ...sourceOptions(source), "scripts/check_publish.ts"],
+    },
     testStep({ args: ["--doc", ...args], source, paths: ["mod.ts", "src", "tests"] }),
   ],
 };

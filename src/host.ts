@@ -7,6 +7,7 @@
 
 /** What is at a path. */
 export interface FileInfo {
+  /** What it is. */
   readonly kind: "file" | "folder" | "symlink" | "other";
   /** Bytes. */
   readonly size: number;
@@ -18,7 +19,9 @@ export interface FileInfo {
 
 /** One name in a folder; symlinks are not followed. */
 export interface FolderEntry {
+  /** Without the folder. */
   readonly name: string;
+  /** What it is. */
   readonly kind: FileInfo["kind"];
 }
 
@@ -38,12 +41,15 @@ export interface AppendFile extends AsyncDisposable {
 
 /** What this process may do with what is at and below a path, whatever the rights of its user are. */
 export interface FileAccess {
+  /** Whether it may be read. */
   readonly read: boolean;
+  /** Whether it may be written. */
   readonly write: boolean;
 }
 
+/** The files of a machine. */
 export interface HostFiles {
-  /** Only where the process itself is restricted; without it everything may be tried. No access to a path that is not absolute. */
+  /** Only where the process itself is restricted; without it everything may be tried. */
   access?(path: string): FileAccess;
   /** Follows symlinks; `undefined` when nothing is there (a dangling symlink included). */
   stat(path: string): Promise<FileInfo | undefined>;
@@ -91,9 +97,11 @@ export interface HostFiles {
 export interface StartOptions {
   /** Program and arguments. */
   readonly argv: readonly [string, ...string[]];
+  /** Absolute path of the folder that it starts in. */
   readonly folder: string;
   /** The whole environment of the child. */
   readonly environment: Readonly<Record<string, string>>;
+  /** `piped`: what is written to `input`. */
   readonly stdin?: "empty" | "piped";
   /**
    * `merge`: stderr goes into `output` in write order. `inherit`: to our stderr. `discard`: nowhere. `tail`: its end is kept for
@@ -104,6 +112,7 @@ export interface StartOptions {
 
 /** A child process in a process group of its own. */
 export interface HostProcess extends AsyncDisposable {
+  /** Id of the process. */
   readonly pid: number;
   /** Ends when every process that holds the pipe has closed it, which may be after `exited`. */
   readonly output: ReadableStream<Uint8Array<ArrayBuffer>>;
@@ -121,12 +130,15 @@ export interface HostProcess extends AsyncDisposable {
   stop(options: { graceMs: number }): Promise<void>;
 }
 
+/** How a process ended. */
 export interface ProcessEnd {
   /** Exit code; 128 + number after a signal. */
   readonly code: number;
+  /** Name of the signal that ended it. */
   readonly signal: string | undefined;
 }
 
+/** The processes of a machine. */
 export interface HostProcesses {
   /** Starts a program; `not_found` when there is none. */
   start(options: StartOptions): HostProcess;
@@ -134,6 +146,13 @@ export interface HostProcesses {
   readonly shell: readonly [string, ...string[]];
   /** Full path of a program on PATH. */
   find(program: string): Promise<string | undefined>;
+  /**
+   * From now on what is started is remembered in this folder until `endRecord`, and what processes that were killed have left running is
+   * ended. Resolves when that is done; never rejects.
+   */
+  recordIn(folder: string): Promise<void>;
+  /** Everything was stopped in order: nothing needs to be remembered. */
+  endRecord(): void;
   /** Whether a process with this id runs. */
   isRunning(pid: number): boolean;
   /** Sends SIGKILL to everything that was started and still runs, without waiting: for an exit that cannot wait. */
@@ -144,13 +163,19 @@ export interface HostProcesses {
 
 /** Path arithmetic of the host; same meaning as the functions of these names everywhere. */
 export interface HostPaths {
+  /** Between the names of a path. */
   readonly separator: string;
+  /** Whether a path begins at a root. */
   isAbsolute(path: string): boolean;
   /** Absolute and normalised. */
   resolve(base: string, path: string): string;
+  /** The parts with separators between them, normalised. */
   join(...parts: string[]): string;
+  /** The path without its last name. */
   dirname(path: string): string;
+  /** The last name of a path. */
   basename(path: string): string;
+  /** The path that leads from one to the other. */
   relative(from: string, to: string): string;
 }
 
@@ -164,11 +189,15 @@ export interface LimitedUse {
   readonly endpoints?: readonly string[];
 }
 
+/** A machine, as far as the product needs one. */
 export interface Host {
+  /** Which kind of system it is. */
   readonly platform: "linux" | "darwin" | "windows" | "other";
   /** Id of this process. */
   readonly pid: number;
+  /** Its files. */
   readonly files: HostFiles;
+  /** How its paths are written. */
   readonly paths: HostPaths;
   /** `undefined` where no process can be started: the agent has no `bash` then. */
   readonly processes: HostProcesses | undefined;
@@ -176,12 +205,14 @@ export interface Host {
   readonly homeFolder: string;
   /** Only where the process itself is restricted: a line for people for each thing that it may not do, with what stops working. */
   describeLimits?(use: LimitedUse): readonly string[];
+  /** A variable of the environment. */
   getEnv(name: string): string | undefined;
   /** Writes one line for people, never to stdout. */
   warn(line: string): void;
 }
 
-/** What may be done with files; everything on a host that is not restricted. */
+/** What may be done with files; everything on a host that is not restricted, nothing with a path that is not absolute. */
 export function accessTo(host: Host, path: string): FileAccess {
+  if (!host.paths.isAbsolute(path)) return { read: false, write: false };
   return host.files.access?.(path) ?? { read: true, write: true };
 }

@@ -2,11 +2,18 @@
  * The program: flags, the machine, a dialect, and the exit code. The only file that exits, and the only one that knows Deno's host.
  */
 
-import { parseCommandLine, type RunCommandLine } from "./cli/command_line.ts";
+import {
+  type CommandLineEnvironment,
+  type DialectName,
+  dialectOfArguments,
+  parseCommandLine,
+  type RunCommandLine,
+} from "./cli/command_line.ts";
 import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
 import { guardAccess } from "./deno/guard_access.ts";
 import { mayUse } from "./deno/permissions.ts";
+import { watchOutput } from "./deno/watch_output.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { errorText, StartError } from "./errors.ts";
 import type { Host } from "./host.ts";
@@ -30,12 +37,13 @@ export async function main(): Promise<never> {
 
 async function runProgram(args: readonly string[], host: Host): Promise<number> {
   let dialect: Dialect | undefined;
+  const environment: CommandLineEnvironment = {
+    dialect: host.getEnv("WEIR_DIALECT"),
+    isTerminal: Deno.stdin.isTerminal() && Deno.stdout.isTerminal(),
+    isFolder: (path) => isFolder(path),
+  };
   try {
-    const commandLine = parseCommandLine(args, {
-      dialect: host.getEnv("WEIR_DIALECT"),
-      isTerminal: Deno.stdin.isTerminal() && Deno.stdout.isTerminal(),
-      isFolder: (path) => isFolder(path),
-    });
+    const commandLine = parseCommandLine(args, environment);
     if (
       commandLine.kind === "run" && (commandLine.mode === undefined || commandLine.mode === "line")
     ) {
@@ -58,6 +66,7 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
     return await (isLasting ? run : runOnce)(commandLine, { dialect, host });
   } catch (error) {
     if (error instanceof StartError) {
+      dialect ??= await tryToLoad(dialectOfArguments(args, environment));
       const failure = dialect?.describeStartError(error) ??
         { text: `✖ ${error.message}`, exitCode: error.exitCode };
       host.warn(failure.text);
@@ -66,6 +75,10 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
     host.warn(`weir: ${error instanceof Error ? error.stack ?? error.message : errorText(error)}`);
     return 1;
   }
+}
+
+async function tryToLoad(name: DialectName | undefined): Promise<Dialect | undefined> {
+  return name === undefined ? undefined : await loadDialect(name).catch(() => undefined);
 }
 
 async function createIo(): Promise<CommandIo> {
@@ -99,13 +112,10 @@ async function run(
     import("./serve.ts"),
   ]);
   const stdout = Deno.stdout.writable;
-  if (commandLine.options.extensions) {
-    const { guardStdout } = await import("./deno/guard_stdout.ts");
-    guardStdout();
-  }
+  if (commandLine.options.extensions) await keepStdout();
   const start = new AbortController();
   let stop = () => start.abort(new Error("the program was told to end"));
-  const signals = listenForSignals(host, () => stop());
+  const signals = listenForSignals({ host, dialect, onSignal: () => stop() });
   let agent: StartedAgent;
   try {
     agent = await startAgent({
@@ -116,15 +126,23 @@ async function run(
       signal: start.signal,
     });
   } catch (error) {
-    if (signals.code !== undefined) return signals.code;
-    throw error;
+    if (signals.code === undefined) throw error;
+    host.processes?.endRecord();
+    return signals.code;
   }
-  const hub = new Hub(agent);
+  const hub = new Hub({ ...agent, watchClient: watchOutput });
   stop = () => hub.stop("signal");
   if (signals.code !== undefined) stop();
   await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });
   const end = await hub.ended;
+  host.processes?.endRecord();
   return dialect.exitCode({ ...end, signalCode: signals.code });
+}
+
+/** Modules of other people are about to be loaded, and stdout is taken. */
+async function keepStdout(): Promise<void> {
+  const { guardStdout } = await import("./deno/guard_stdout.ts");
+  guardStdout();
 }
 
 async function runOnce(
@@ -137,7 +155,9 @@ async function runOnce(
   }
   const { runPrint } = await import("./print/run_print.ts");
   const stop = new AbortController();
-  const signals = listenForSignals(host, () => stop.abort());
+  const signals = listenForSignals({ host, dialect, onSignal: () => stop.abort() });
+  const stdout = Deno.stdout.writable;
+  if (commandLine.options.extensions) await keepStdout();
   const end = await runPrint({
     host,
     dialect,
@@ -145,24 +165,34 @@ async function runOnce(
     commandLine,
     currentFolder: Deno.cwd(),
     stdin: Deno.stdin.isTerminal() ? undefined : Deno.stdin.readable,
-    stdout: Deno.stdout.writable,
+    stdout,
     signal: stop.signal,
+  }).catch((error) => {
+    if (stop.signal.aborted && error === stop.signal.reason) return undefined;
+    throw error;
   });
+  host.processes?.endRecord();
+  if (end === undefined) return signals.code!;
   return oneShot.exitCode({ ...end, signalCode: signals.code });
 }
 
-/** The first signal ends the run in order; a second one kills what runs and exits at once. */
-function listenForSignals(host: Host, onSignal: () => void): { readonly code: number | undefined } {
+/** The first signal ends the run in order; what a further one does is said by the dialect. */
+function listenForSignals({ host, dialect, onSignal }: {
+  host: Host;
+  dialect: Dialect;
+  onSignal: () => void;
+}): { readonly code: number | undefined } {
   const state: { code: number | undefined } = { code: undefined };
   for (const [name, code] of Object.entries(SIGNALS) as [keyof typeof SIGNALS, number][]) {
     if (host.platform === "windows" && name !== "SIGINT") continue;
     Deno.addSignalListener(name, () => {
-      if (state.code !== undefined) {
+      if (state.code === undefined) {
+        state.code = code;
+        onSignal();
+      } else if (dialect.furtherSignals === "exit") {
         host.processes?.killAll();
         Deno.exit(code);
       }
-      state.code = code;
-      onSignal();
     });
   }
   return state;

@@ -243,7 +243,7 @@ Deno.test("parseCommandLine() reads the sub-commands", () => {
     file: "out.html",
     sessionDir: undefined,
   });
-  assertEquals(parse("schema --dialect pi"), { kind: "schema", dialect: "pi" });
+  assertEquals(parse("schema --dialect pi"), { kind: "schema", dialect: "pi", types: false });
   assertEquals(parse("doctor --json"), { kind: "doctor", json: true });
   assertEquals(parseRun("-p setup x_y").folder, "setup");
 });

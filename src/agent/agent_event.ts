@@ -24,13 +24,19 @@ export type NotRunCause =
   | "refused"
   | "interrupted";
 
+/** What a turn tells while it runs. */
 export type AgentEvent =
   | { readonly type: "step_start"; readonly step: number; readonly model: string }
   /** The reply of this step has begun; pieces follow. `id` is what the message will be stored under. */
   | { readonly type: "reply_start"; readonly id: string }
   | ModelEvent
-  /** A complete reply, stored. */
-  | { readonly type: "reply_end"; readonly id: string; readonly message: AssistantMessage }
+  /** A complete reply, stored. `reportedModel` is the model that the endpoint says answered, if it says. */
+  | {
+    readonly type: "reply_end";
+    readonly id: string;
+    readonly message: AssistantMessage;
+    readonly reportedModel: string | undefined;
+  }
   /** A reply that broke off; `message` is stored when it has text. `again`: the step is tried once more. */
   | {
     readonly type: "reply_broken";
@@ -76,6 +82,8 @@ export type AgentEvent =
     readonly type: "step_end";
     readonly step: number;
     readonly message: AssistantMessage;
+    readonly reportedModel: string | undefined;
+    /** Since the `step_start`. */
     readonly durationMs: number;
   }
   /** A user message was added to the conversation, stored. `text` is what was sent. */

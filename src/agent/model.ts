@@ -5,22 +5,40 @@
 
 import type { JsonObject, Message, Price, ToolCall, Usage } from "./message.ts";
 
-export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+/**
+ * The levels of thinking, from none to most.
+ *
+ * @example
+ * ```ts
+ * import { THINKING_LEVELS } from "@weir/weir";
+ *
+ * if (!THINKING_LEVELS.includes("high")) throw new Error("there is a level high");
+ * ```
+ */
+export const THINKING_LEVELS: readonly ["off", "minimal", "low", "medium", "high", "xhigh", "max"] =
+  ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+/** How hard a model thinks. */
 export type ThinkingLevel = typeof THINKING_LEVELS[number];
 
 /** A tool as a model is told about it. */
 export interface ToolSpec {
+  /** What calls name. */
   readonly name: string;
+  /** What the model reads of it. */
   readonly description: string;
   /** JSON Schema of the arguments: an object without extra properties. */
   readonly parameters: JsonObject;
 }
 
+/** What a model is asked. */
 export interface ModelRequest {
+  /** Who the model is and where it works. */
   readonly systemPrompt: string;
   /** Every call has its result and every result its call. */
   readonly messages: readonly Message[];
+  /** What the model may call. */
   readonly tools: readonly ToolSpec[];
+  /** `undefined`: as the model likes. */
   readonly thinkingLevel: ThinkingLevel | undefined;
   /** The conversation, for endpoints that keep caches per key. */
   readonly sessionId: string;
@@ -45,11 +63,15 @@ export type ModelEvent =
 
 /** How a reply ended. */
 export interface ModelReplyEnd {
+  /** `length`: it was cut by its limit. */
   readonly stopReason: "stop" | "length" | "toolUse";
+  /** The endpoint's own word. */
   readonly rawStopReason: string | undefined;
   /** The model that the endpoint says answered; `undefined` when it does not say. */
   readonly model: string | undefined;
+  /** The endpoint's own id of the reply. */
   readonly responseId: string | undefined;
+  /** `undefined` when the endpoint does not count. */
   readonly usage: Usage | undefined;
 }
 
@@ -59,20 +81,29 @@ export interface ModelReplyEnd {
  */
 export type ModelSink = (event: ModelEvent) => Promise<void> | undefined;
 
+/** What is known of a model; `undefined` where nothing is. */
 export interface ModelInfo {
+  /** Tokens of a request and its reply together. */
   readonly contextWindow: number | undefined;
+  /** Tokens of a reply. */
   readonly maxOutputTokens: number | undefined;
+  /** Whether it can think before it answers. */
   readonly reasoning: boolean | undefined;
+  /** What messages may hold. */
   readonly input: readonly ("text" | "image")[];
+  /** What its tokens cost. */
   readonly price: Price | undefined;
 }
 
+/** Something that answers a conversation in pieces. */
 export interface Model {
   /** Name of the provider in the configuration. */
   readonly provider: string;
   /** As the endpoint knows it, without the provider. */
   readonly id: string;
+  /** Which interface it is asked through. */
   readonly api: "chat" | "responses" | "demo";
+  /** What is known of it. */
   readonly info: ModelInfo;
   /**
    * Asks for one reply and gives its pieces to `sink`. Throws `ModelError` when the endpoint fails, and `signal.reason` when aborted,

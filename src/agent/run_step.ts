@@ -21,7 +21,12 @@ export interface StepOptions {
 
 /** How a request ended. `broken`: after its first piece; `message` holds what came. */
 export type StepResult =
-  | { readonly kind: "complete"; readonly message: AssistantMessage }
+  | {
+    readonly kind: "complete";
+    readonly message: AssistantMessage;
+    /** The model that the endpoint says answered; `undefined` when it does not say. */
+    readonly reportedModel: string | undefined;
+  }
   | { readonly kind: "broken"; readonly message: AssistantMessage; readonly error: ModelError }
   | { readonly kind: "failed"; readonly error: ModelError }
   | { readonly kind: "aborted"; readonly message: AssistantMessage };
@@ -62,7 +67,8 @@ async function tryOnce(options: StepOptions): Promise<StepResult> {
     });
     // A reply without any piece is still a reply, and clients see its start.
     if (!reply.begun) options.emit({ type: "reply_start", id: options.replyId });
-    return { kind: "complete", message: createReply(options, reply, { end, startedAt }) };
+    const message = createReply(options, reply, { end, startedAt });
+    return { kind: "complete", message, reportedModel: end.model };
   } catch (error) {
     if (signal.aborted) {
       return { kind: "aborted", message: createReply(options, reply, { stopReason: "aborted" }) };

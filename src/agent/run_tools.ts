@@ -34,15 +34,20 @@ export interface ToolRunOptions {
 export async function runTools(calls: readonly ToolCall[], options: ToolRunOptions): Promise<void> {
   for (const group of splitGroups(calls, options)) {
     if (options.signal.aborted) {
-      for (const planned of group) await finishCall(planned, notBegun(options), options);
+      for (const planned of group) await finishCall(planned, notBegun(), options);
       continue;
     }
-    for (const { call } of group) await options.emit({ type: "call_start", call });
+    const startedAt: number[] = [];
+    for (const { call } of group) {
+      startedAt.push(Date.now());
+      await options.emit({ type: "call_start", call });
+    }
     const running: Promise<CallEnd>[] = [];
-    for (const planned of group) {
+    for (const [i, planned] of group.entries()) {
       const decision = await decide(planned, options);
+      const how = { decision, inGroup: group.length > 1, startedAt: startedAt[i]! };
       // The failure of one call must not surface as an unhandled rejection while an earlier one is awaited.
-      const end = startCall(planned, { decision, inGroup: group.length > 1 }, options);
+      const end = startCall(planned, how, options);
       end.catch(() => {});
       running.push(end);
     }
@@ -61,6 +66,7 @@ interface PlannedCall {
 }
 
 interface CallEnd {
+  /** Of an interrupted call: what it had produced. */
   readonly outcome: ToolOutcome;
   readonly cause: NotRunCause | undefined;
   readonly begun: boolean;
@@ -72,7 +78,7 @@ function splitGroups(calls: readonly ToolCall[], options: ToolRunOptions): Plann
   let previous: Tool["group"];
   for (const call of calls) {
     const planned = planCall(call, options);
-    const group = planned.parsed.ok ? planned.tool?.group : undefined;
+    const group = call.argumentsError === undefined ? planned.tool?.group : undefined;
     if (group !== undefined && group === previous) groups.at(-1)!.push(planned);
     else groups.push([planned]);
     previous = group;
@@ -112,42 +118,40 @@ async function decide(planned: PlannedCall, options: ToolRunOptions): Promise<Ca
 
 async function startCall(
   planned: PlannedCall,
-  how: { decision: CallDecision; inGroup: boolean },
+  how: { decision: CallDecision; inGroup: boolean; startedAt: number },
   options: ToolRunOptions,
 ): Promise<CallEnd> {
   const { call, tool, parsed } = planned;
   const { signal } = options;
-  const startedAt = Date.now();
+  const { startedAt } = how;
   if (!how.decision.run) {
     const { cause, text } = how.decision;
-    const outcome = cause === "interrupted"
-      ? interruptedOutcome(options, { begun: true, startedAt, partial: "" })
-      : errorOutcome(text);
-    return { outcome, cause, begun: true, startedAt };
+    return { outcome: errorOutcome(text), cause, begun: true, startedAt };
   }
   options.emit({ type: "tool_start", call, args: call.arguments });
+  let afterAbort = 0;
   const context: ToolContext = {
     ...options.context,
     callId: call.id,
     signal,
-    onOutput: (delta) =>
-      how.inGroup || signal.aborted
-        ? undefined
-        : options.emit({ type: "tool_output", callId: call.id, name: call.name, delta }),
+    onOutput: (delta) => {
+      if (how.inGroup) return undefined;
+      // After an abort nobody is waited for, so a command that floods its output must not fill the memory until it is gone.
+      if (signal.aborted && (afterAbort += delta.length) > MAX_OUTPUT_AFTER_ABORT) return undefined;
+      return options.emit({ type: "tool_output", callId: call.id, name: call.name, delta });
+    },
   };
   const outcome = await runTool(tool!, parsed.ok ? parsed.value : undefined, context);
   // A call that came to its end in spite of the abort has a true result: what it did is done.
   if (outcome !== "interrupted" && outcome.details?.interrupted !== true) {
     return { outcome, cause: undefined, begun: true, startedAt };
   }
-  const partial = outcome === "interrupted" ? "" : textOfOutcome(outcome);
-  return {
-    outcome: interruptedOutcome(options, { begun: true, startedAt, partial }),
-    cause: "interrupted",
-    begun: true,
-    startedAt,
-  };
+  const produced = outcome === "interrupted" ? errorOutcome("") : outcome;
+  return { outcome: produced, cause: "interrupted", begun: true, startedAt };
 }
+
+/** Characters of a call's output that are still told when it is being stopped. */
+const MAX_OUTPUT_AFTER_ABORT = 1024 * 1024;
 
 async function runTool(
   tool: Tool,
@@ -188,20 +192,8 @@ function waitForAbort(
   };
 }
 
-function notBegun(options: ToolRunOptions): CallEnd {
-  const startedAt = Date.now();
-  const outcome = interruptedOutcome(options, { begun: false, startedAt, partial: "" });
-  return { outcome, cause: "interrupted", begun: false, startedAt };
-}
-
-function interruptedOutcome(
-  options: ToolRunOptions,
-  call: { begun: boolean; startedAt: number; partial: string },
-): ToolOutcome {
-  const durationMs = Math.max(1, Date.now() - call.startedAt);
-  return errorOutcome(
-    options.texts.interrupted({ begun: call.begun, durationMs, partial: call.partial }),
-  );
+function notBegun(): CallEnd {
+  return { outcome: errorOutcome(""), cause: "interrupted", begun: false, startedAt: Date.now() };
 }
 
 function textOfOutcome(outcome: ToolOutcome): string {
@@ -214,17 +206,27 @@ async function finishCall(
   options: ToolRunOptions,
 ): Promise<void> {
   const { call } = planned;
-  const exitCode = end.outcome.details?.exitCode;
+  const durationMs = Math.max(1, Date.now() - end.startedAt);
+  const outcome = end.cause === "interrupted"
+    ? errorOutcome(
+      options.texts.interrupted({
+        begun: end.begun,
+        durationMs,
+        partial: textOfOutcome(end.outcome),
+      }),
+    )
+    : end.outcome;
+  const exitCode = outcome.details?.exitCode;
   const failedCommand = options.exitCodeIsError && typeof exitCode === "number" && exitCode !== 0;
   let message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,
     toolName: call.name,
-    content: end.outcome.content,
-    isError: end.outcome.isError || failedCommand,
+    content: outcome.content,
+    isError: outcome.isError || failedCommand,
     timestamp: Date.now(),
-    durationMs: Math.max(1, Date.now() - end.startedAt),
-    ...(end.outcome.details === undefined ? {} : { details: end.outcome.details }),
+    durationMs,
+    ...(outcome.details === undefined ? {} : { details: outcome.details }),
     ...(end.cause === "bad_arguments" || end.cause === "unknown_tool" ? { recoverable: true } : {}),
   };
   message = await options.hooks.afterCall(call, message);

@@ -40,7 +40,7 @@ export interface TurnOptions {
 export type TurnResult =
   & { readonly usage: Usage; readonly durationMs: number }
   & (
-    | { readonly outcome: "answered"; readonly answer: string; readonly model: string }
+    | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
     | { readonly outcome: "aborted" }
     | { readonly outcome: "failed"; readonly error: string }
   );
@@ -128,10 +128,10 @@ class TurnRun {
     if (result.kind === "failed") return await this.#onFailure(result.error);
     if (result.kind !== "complete") return await this.#onBroken(replyId, result);
     this.#repeatedAfterBreak = false;
-    const { message } = result;
+    const { message, reportedModel } = result;
     this.#usage = addUsage(this.#usage, message.usage);
     conversation.append(message, { id: replyId });
-    await emit({ type: "reply_end", id: replyId, message });
+    await emit({ type: "reply_end", id: replyId, message, reportedModel });
     const calls = toolCallsOf(message);
     if (calls.length > 0) {
       await runTools(calls, {
@@ -150,6 +150,7 @@ class TurnRun {
       type: "step_end",
       step,
       message,
+      reportedModel,
       durationMs: Math.max(1, Date.now() - startedAt),
     });
     if (calls.length > 0) {
@@ -157,7 +158,7 @@ class TurnRun {
       this.#lengthCuts = 0;
       return { kind: "next" };
     }
-    return await this.#onAnswer(message);
+    return await this.#onAnswer(message, reportedModel);
   }
 
   #requestMessages() {
@@ -172,10 +173,10 @@ class TurnRun {
     }];
   }
 
-  async #onAnswer(message: AssistantMessage): Promise<NextStep> {
+  async #onAnswer(message: AssistantMessage, model: string | undefined): Promise<NextStep> {
     const { lengthCut, emptyAnswer, emit } = this.#options;
     const answer = textOf(message);
-    const result = { outcome: "answered", answer, model: message.model } as const;
+    const result = { outcome: "answered", answer, model } as const;
     if (message.stopReason === "length" && lengthCut === "go_on") {
       if (++this.#lengthCuts < MAX_LENGTH_CUTS) return { kind: "next" };
       this.#lengthCuts = 0;
@@ -240,7 +241,7 @@ class TurnRun {
 }
 
 type StepEnd =
-  | { readonly outcome: "answered"; readonly answer: string; readonly model: string }
+  | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
   | { readonly outcome: "aborted" }
   | { readonly outcome: "failed"; readonly error: string };
 

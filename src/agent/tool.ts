@@ -8,9 +8,11 @@ import type { ToolSpec } from "./model.ts";
 
 /** What a tool may use while it runs. */
 export interface ToolContext {
+  /** The machine that the tool works on. */
   readonly host: Host;
   /** Real absolute path of the folder that the agent works in. */
   readonly workspace: string;
+  /** Id of the call. */
   readonly callId: string;
   /** Aborted when the turn is stopped: the tool ends within a second and leaves nothing running. */
   readonly signal: AbortSignal;
@@ -30,8 +32,13 @@ export interface ToolContext {
 
 /** How a command ended. `code` is its exit code, 128 + number after a signal. */
 export type CommandEnd =
-  /** `leftRunning`: the command itself ended, something that it started did not. */
-  | { readonly kind: "exited"; readonly code: number; readonly leftRunning: boolean }
+  /** `leftRunning`: the command itself ended, something that it started did not. `signal`: what ended it, if one did. */
+  | {
+    readonly kind: "exited";
+    readonly code: number;
+    readonly leftRunning: boolean;
+    readonly signal?: string;
+  }
   | { readonly kind: "output limit"; readonly code: number }
   /** Its output could not be kept; `problem` says why. */
   | { readonly kind: "output unavailable"; readonly problem: string; readonly code: number };
@@ -40,17 +47,21 @@ export type CommandEnd =
 export interface CommandOutput {
   /** All of it, or its last lines. */
   readonly text: string;
+  /** Whether `text` is not all of it. */
   readonly truncated: boolean;
   /** The file that has everything; `undefined` as long as there is none. */
   readonly logPath: string | undefined;
+  /** Of all that was written. */
   readonly totalBytes: number;
 }
 
 /** A shell command that runs. Disposing stops it. */
 export interface RunningCommand extends AsyncDisposable {
+  /** As it was given to the shell. */
   readonly command: string;
   /** Once the command itself has ended and its output is read. Never rejects. */
   readonly ended: Promise<CommandEnd>;
+  /** What it has written up to now. */
   snapshot(): CommandOutput;
   /** Makes the file that gets everything it writes, from the first byte on, and gives its path. Throws `HostError`. */
   openLog(): Promise<string>;
@@ -80,7 +91,9 @@ export interface ToolJobs {
 
 /** What came of a call. A failure is a result too: the model reads it. */
 export interface ToolOutcome {
+  /** What the model reads. */
   readonly content: readonly (TextBlock | ImageBlock)[];
+  /** Whether the call failed. */
   readonly isError: boolean;
   /** For clients, never for the model; `exitCode` of a command, `diff` of an edit. */
   readonly details?: JsonObject;
@@ -91,6 +104,7 @@ export type ParsedArguments<Arguments> =
   | { readonly ok: true; readonly value: Arguments }
   | { readonly ok: false; readonly problem: string };
 
+/** Something the model can have done. What it gives the model is in the `ToolSpec`. */
 export interface Tool<Arguments = unknown> extends ToolSpec {
   /**
    * Neighbouring calls of one reply with the same group run in parallel: `read` for tools that only read, `task` for subagents.
@@ -103,12 +117,55 @@ export interface Tool<Arguments = unknown> extends ToolSpec {
   run(args: Arguments, context: ToolContext): Promise<ToolOutcome>;
 }
 
-/** A result of one text. */
+/**
+ * A result of one text.
+ *
+ * @example A tool of one's own
+ * ```ts
+ * import { createDemoModel, createSession, errorOutcome, textOutcome, type Tool } from "@weir/weir";
+ *
+ * // The built-in demo calls `ls` when it is offered; this one lists something else.
+ * const shelf: Tool<{ path: string }> = {
+ *   name: "ls",
+ *   description: "Lists the books on the shelf.",
+ *   parameters: {
+ *     type: "object",
+ *     properties: { path: { type: "string" } },
+ *     required: ["path"],
+ *     additionalProperties: false,
+ *   },
+ *   parse: ({ path }) =>
+ *     typeof path === "string"
+ *       ? { ok: true, value: { path } }
+ *       : { ok: false, problem: "path: expected a string" },
+ *   run: ({ path }) =>
+ *     Promise.resolve(path === "." ? textOutcome("atlas.md\n") : errorOutcome("No such shelf")),
+ * };
+ * await using session = await createSession({
+ *   model: createDemoModel(),
+ *   tools: [shelf],
+ *   onlyTools: ["ls"],
+ *   approvals: "allow",
+ * });
+ * const end = await session.prompt("What is there?");
+ * if (end.outcome !== "answered" || !end.answer.includes("atlas.md")) throw new Error("no answer");
+ * ```
+ */
 export function textOutcome(text: string, options?: { details?: JsonObject }): ToolOutcome {
   return { content: [{ type: "text", text }], isError: false, ...options };
 }
 
-/** A failure that the model reads. */
+/**
+ * A failure that the model reads.
+ *
+ * @example
+ * ```ts
+ * import { errorOutcome } from "@weir/weir";
+ *
+ * const outcome = errorOutcome("No such shelf", { details: { shelf: "none" } });
+ * if (!outcome.isError) throw new Error("a failure is marked as one");
+ * ```
+ */
 export function errorOutcome(text: string, options?: { details?: JsonObject }): ToolOutcome {
   return { content: [{ type: "text", text }], isError: true, ...options };
 }

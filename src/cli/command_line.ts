@@ -169,6 +169,18 @@ export function parseCommandLine(
   };
 }
 
+/** The dialect whose texts an error of these arguments should have; `undefined` when none is meant. Never throws. */
+export function dialectOfArguments(
+  args: readonly string[],
+  environment: CommandLineEnvironment,
+): DialectName | undefined {
+  try {
+    return parseSubcommand(args) === undefined ? findDialect(args, environment) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Finds the dialect before anything else is read, because it decides which options there are. No value can begin with `-`, so each
  * `--dialect` and `--mode` before `--` is that option.

@@ -35,6 +35,8 @@ export interface SchemaCommand {
   readonly kind: "schema";
   /** As it was written, not checked; `undefined` when not given. */
   readonly dialect: string | undefined;
+  /** TypeScript in place of JSON Schema. */
+  readonly types: boolean;
 }
 
 export interface DoctorCommand {
@@ -105,9 +107,16 @@ const RULES: Readonly<Record<string, SubcommandRules>> = {
     },
   },
   schema: {
-    options: { "--dialect": { kind: "text", key: "dialect" } },
+    options: {
+      "--dialect": { kind: "text", key: "dialect" },
+      "--types": { kind: "switch", key: "types" },
+    },
     words: 0,
-    read: (given) => ({ kind: "schema", dialect: given.text("dialect") }),
+    read: (given) => ({
+      kind: "schema",
+      dialect: given.text("dialect"),
+      types: given.flag("types") ?? false,
+    }),
   },
   doctor: {
     options: JSON_OPTION,

@@ -1,7 +1,6 @@
 /** Runs a sub-command of the command line with the real surroundings. */
 
 import { findHome } from "../config/config.ts";
-import { StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { buildTime, version } from "../version.ts";
 import type { CommandIo, CommandPlace } from "./command_io.ts";
@@ -49,6 +48,6 @@ export async function runSubcommand(
         ...place,
       }, io);
     case "schema":
-      throw new StartError("usage", `weir ${command.kind} is not available in this version`);
+      return await (await import("./schema_command.ts")).runSchemaCommand(command, io);
   }
 }

@@ -210,7 +210,10 @@ function findKey(
   if (key) return key;
   // An address on the command line needs no set-up, so it may be one that wants no key.
   if (options.baseUrl !== undefined && isFromEnvironment) return undefined;
-  throw new StartError("key", "missing API key; re-run weir setup", { exitCode: 1 });
+  throw new StartError("key", "missing API key; re-run weir setup", {
+    exitCode: 1,
+    facts: { about: "key", variable: name },
+  });
 }
 
 function notSetUp(): StartError {

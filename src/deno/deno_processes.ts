@@ -9,8 +9,9 @@ import { toHostError } from "./deno_error.ts";
 import { ErrorTail } from "./error_tail.ts";
 import { findProgram, findShell, pathOf, type Shell } from "./find_program.ts";
 import { joinStreams } from "./join_streams.ts";
-import { hasAll, mayRun, readEnvironment } from "./permissions.ts";
+import { hasAll, mayRun, mayUse, readEnvironment } from "./permissions.ts";
 import { ProcessOutput } from "./process_output.ts";
+import { endOrphans, ProcessRecord } from "./process_record.ts";
 import { isRunning } from "./process_table.ts";
 import { createTreeMarker, ProcessTree } from "./process_tree.ts";
 
@@ -21,6 +22,7 @@ export class DenoProcesses implements HostProcesses {
   #shell: { found: Shell | undefined } | undefined;
   /** Those that were not stopped yet. */
   readonly #trees = new Set<ProcessTree>();
+  #record: ProcessRecord | undefined;
 
   /** Whether this process may start a shell; without one there are no commands. */
   get canStart(): boolean {
@@ -69,6 +71,7 @@ export class DenoProcesses implements HostProcesses {
       }).spawn();
       const tree = new ProcessTree(child.pid, marker.id);
       this.#trees.add(tree);
+      this.#record?.add(tree.identity);
       return new DenoProcess(child, {
         tree,
         onStopped: () => this.#trees.delete(tree),
@@ -90,6 +93,17 @@ export class DenoProcesses implements HostProcesses {
     return Promise.resolve(
       findProgram(program, { search: pathOf(readEnvironment()), folder }),
     );
+  }
+
+  async recordIn(folder: string): Promise<void> {
+    if (!mayUse("read", folder) || !mayUse("write", folder)) return;
+    this.#record ??= new ProcessRecord(folder);
+    await endOrphans(folder);
+  }
+
+  endRecord(): void {
+    this.#record?.[Symbol.dispose]();
+    this.#record = undefined;
   }
 
   isRunning(pid: number): boolean {

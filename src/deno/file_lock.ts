@@ -133,8 +133,10 @@ async function livingOwner(content: string): Promise<number | undefined> {
   const [, pid, start] = content.match(/^(\d+) (.+)\n$/) ?? [];
   if (pid === undefined || Number(pid) === 0) return undefined;
   const now = await processStart(Number(pid));
-  const isSame = start === "unknown" || now === "unknown" || now === start;
-  return now !== undefined && isSame ? Number(pid) : undefined;
+  if (now === undefined) return undefined;
+  // A compiled program may not ask where others do, and gets the time in another form: then the pid has to do.
+  const isComparable = /^\d+$/.test(now) === /^\d+$/.test(start!);
+  return !isComparable || now === start ? Number(pid) : undefined;
 }
 
 function lockedError(path: string, pid: number): HostError {

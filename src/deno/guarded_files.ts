@@ -6,7 +6,6 @@
 import { HostError } from "../errors.ts";
 import type { AppendFile, FileAccess, FileInfo, FolderEntry, HostFiles } from "../host.ts";
 import { hasAll, mayUse, readVariable } from "./permissions.ts";
-import { systemPaths } from "./system_paths.ts";
 
 /** `files` itself when all of them may be read and written. */
 export function guardFiles(files: HostFiles): HostFiles {
@@ -21,7 +20,6 @@ class GuardedFiles implements HostFiles {
   }
 
   access(path: string): FileAccess {
-    if (!systemPaths.isAbsolute(path)) return { read: false, write: false };
     return { read: mayUse("read", path), write: mayUse("write", path) };
   }
 

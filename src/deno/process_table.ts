@@ -44,7 +44,10 @@ let readable: boolean | undefined;
 export async function listProcesses(signs: ProcessSigns): Promise<ProcessList> {
   try {
     if (canReadProc()) return { rows: listProc(), hasSign: (pid) => readSign(pid, signs) };
-    if (hasProc) return await listWithShell(signs);
+    if (hasProc) {
+      const list = await listWithShell(signs);
+      if (list.rows.length > 0) return list;
+    }
   } catch {
     // A machine without a mounted /proc.
   }
@@ -154,21 +157,20 @@ function parseStat(pid: number, stat: string): ProcessRow | undefined {
 
 /** Lines of three kinds: rows, `/proc/<pid>/environ` of those with the text, and `… /proc/<pid>/fd/1 -> <pipe>`. */
 const PRINT_TABLE = `
-for file in /proc/[0-9]*/stat; do read -r line <"$file" && printf "%s\\n" "$line"; done
-grep -lsF -e "$1" /proc/[0-9]*/environ
+cat /proc/[0-9]*/stat
+grep -lsaF -e "$1" /proc/[0-9]*/environ
 [ -z "$2" ] || ls -l /proc/[0-9]*/fd/1 | grep -F -e "-> $2"`;
 
-async function listWithShell({ text, pipe }: ProcessSigns): Promise<ProcessList> {
+async function listWithShell({ text: mark, pipe }: ProcessSigns): Promise<ProcessList> {
+  const text = await askShell(PRINT_TABLE, ["sh", mark, pipe ?? ""]);
   const rows: ProcessRow[] = [];
-  const signed = new Set<number>();
-  for (const line of (await askShell(PRINT_TABLE, ["sh", text, pipe ?? ""])).split("\n")) {
-    const [, found] = /\/proc\/(\d+)\/(?:environ|fd\/1 -> \S+)$/.exec(line) ?? [];
-    if (found !== undefined) signed.add(Number(found));
-    const pid = /^\d+ \(/.test(line) ? Number.parseInt(line) : 0;
-    const row = pid > 0 ? parseStat(pid, line) : undefined;
-    // A program may have a line feed in its name, which cuts its line off.
-    if (row !== undefined && row.group > 0) rows.push(row);
+  // A program's name may hold line ends; such a row is found again at the next number and bracket.
+  for (const [stat, pid] of text.matchAll(/^(\d+) \([^]*?\) [A-Za-z] [^\n]*$/gm)) {
+    const row = parseStat(Number(pid), stat);
+    if (row !== undefined) rows.push(row);
   }
+  const found = text.matchAll(/\/proc\/(\d+)\/(?:environ|fd\/1 -> \S+)$/gm);
+  const signed = new Set(Array.from(found, ([, pid]) => Number(pid)));
   return { rows, hasSign: (pid) => signed.has(pid) };
 }
 

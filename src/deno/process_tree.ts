@@ -27,6 +27,14 @@ export function createTreeMarker(): { id: string; variables: Record<string, stri
   return { id, variables: { [MARKER]: ownMarker ? `${ownMarker}:${id}` : id } };
 }
 
+/** What is enough to find a tree again. */
+export interface TreeIdentity {
+  readonly root: number;
+  /** When the first process started. */
+  readonly startTicks: number;
+  readonly marker: string;
+}
+
 /** The processes that `root`, the leader of a new group, has started, itself included. */
 export class ProcessTree {
   readonly #root: number;
@@ -35,6 +43,8 @@ export class ProcessTree {
   readonly #startTicks: number;
   /** The pipe that the first process writes to, which nobody but its descendants can hold. */
   readonly #pipe: Promise<string | undefined>;
+  /** The number of the group may be a stranger's by now, so only what carries the marker is a member, with what it started. */
+  readonly #isDead: boolean;
   /** Pids that were seen as members, with their start, so that they are found when their parents are gone. */
   readonly #known = new Map<number, number>();
   /** Once gone, the number of the group may be given to a stranger. */
@@ -42,11 +52,21 @@ export class ProcessTree {
   #killAt = Infinity;
   #ending: Promise<void> | undefined;
 
-  constructor(root: number, marker: string) {
+  constructor(root: number, marker: string, dead?: { startTicks: number }) {
     this.#root = root;
     this.#marker = marker;
-    this.#startTicks = readRow(root)?.startTicks ?? 0;
-    this.#pipe = pipeOf(root);
+    this.#isDead = dead !== undefined;
+    this.#startTicks = dead?.startTicks ?? readRow(root)?.startTicks ?? 0;
+    this.#pipe = this.#isDead ? Promise.resolve(undefined) : pipeOf(root);
+  }
+
+  /** The tree of a process that nobody holds any more, because whoever started it was killed. */
+  static ofDead({ root, startTicks, marker }: TreeIdentity): ProcessTree {
+    return new ProcessTree(root, marker, { startTicks });
+  }
+
+  get identity(): TreeIdentity {
+    return { root: this.#root, startTicks: this.#startTicks, marker: this.#marker };
   }
 
   /** Whether anything of it runs. Reads the table of processes, so about a millisecond per hundred of them. */
@@ -79,13 +99,12 @@ export class ProcessTree {
       if (late >= 0) {
         sendSignals([...this.#group(members), ...members.map(({ pid }) => pid)], "SIGKILL");
       } else {
-        const isFirst = told.size === 0;
+        const target = told.size === 0 ? this.#group(members) : [];
         // The group gets its signal as such; a second one would reach handlers twice.
         const others = members.filter(({ pid, group }) =>
-          !told.has(pid) && !(isFirst && group === this.#root)
+          !told.has(pid) && !target.includes(-group)
         );
-        const group = isFirst ? this.#group(members) : [];
-        sendSignals([...group, ...others.map(({ pid }) => pid)], "SIGTERM");
+        sendSignals([...target, ...others.map(({ pid }) => pid)], "SIGTERM");
         for (const member of members) told.add(member.pid);
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -94,6 +113,7 @@ export class ProcessTree {
 
   /** The group as a target of signals, while a member is in it. */
   #group(members: readonly ProcessRow[]): number[] {
+    if (this.#isDead) return [];
     return members.some((member) => member.group === this.#root) ? [-this.#root] : [];
   }
 
@@ -139,8 +159,10 @@ export class ProcessTree {
   }
 
   #isMember(row: ProcessRow, list: ProcessList): boolean {
-    return row.group === this.#root || row.session === this.#root || row.pid === this.#root ||
-      this.#known.get(row.pid) === row.startTicks || list.hasSign(row.pid);
+    if (this.#known.get(row.pid) === row.startTicks) return true;
+    const isNumbered = row.group === this.#root || row.session === this.#root ||
+      row.pid === this.#root;
+    return (isNumbered && !this.#isDead) || list.hasSign(row.pid);
   }
 }
 

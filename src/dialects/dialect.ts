@@ -33,6 +33,8 @@ export interface Dialect {
   /** More names that `--tools` and its kin take for tools. */
   readonly toolAliases: Readonly<Record<string, string>>;
   describeStartError(error: StartError): StartFailure;
+  /** What a signal does once the end has begun: kill what runs and exit at once, or nothing. */
+  readonly furtherSignals: "exit" | "ignore";
   /** The exit code of a lasting connection. */
   exitCode(end: ServeEnd): number;
   /** The command on a line, or why it is none; `undefined` for a line that gets no answer. Never throws or rejects. */

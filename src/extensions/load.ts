@@ -55,7 +55,7 @@ export async function loadExtensions(options: LoadOptions): Promise<LoadedExtens
       for (const tool of registration.tools) taken.add(tool.name);
     } catch (error) {
       options.signal.throwIfAborted();
-      warn(`weir: extension ${path} is left out: ${oneLine(error)}`);
+      warn(`weir: extension ${path} is left out: ${oneLine(error)}${hintFor(path, error)}`);
     } finally {
       registration.close();
     }
@@ -67,6 +67,13 @@ export async function loadExtensions(options: LoadOptions): Promise<LoadedExtens
       ...(hookTimeoutMs === undefined ? {} : { timeoutMs: hookTimeoutMs }),
     }),
   };
+}
+
+/** A runtime that does not know types takes them for mistakes. */
+function hintFor(path: string, error: unknown): string {
+  return path.endsWith(".ts") && error instanceof SyntaxError
+    ? " (Weir as an executable reads no TypeScript: make it a .js file)"
+    : "";
 }
 
 async function loadModule(path: string, registration: Registration): Promise<void> {

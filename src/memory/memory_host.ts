@@ -12,12 +12,25 @@ export interface MemoryHostOptions {
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   /** Absolute path to where the symlink points. */
   readonly symlinks?: Readonly<Record<string, string>>;
+  /** Variables of the environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Takes the lines of `warn`; without it they go nowhere. */
   readonly onWarning?: (line: string) => void;
 }
 
-/** A machine of its own with the given files, `/home` as home folder and no processes. */
+/**
+ * A machine of its own with the given files, `/home` as home folder and no processes.
+ *
+ * @example
+ * ```ts
+ * import { createMemoryHost } from "@weir/weir";
+ *
+ * const host = createMemoryHost({ files: { "/workspace/notes.md": "Next: a lid.\n" } });
+ * const { signal } = new AbortController();
+ * const bytes = await host.files.read("/workspace/notes.md", { signal });
+ * if (new TextDecoder().decode(bytes) !== "Next: a lid.\n") throw new Error("not what was written");
+ * ```
+ */
 export function createMemoryHost(options: MemoryHostOptions = {}): Host {
   const files = new MemoryFiles();
   files.add(options.files ?? {}, options.symlinks ?? {});

@@ -13,7 +13,17 @@ const PAUSE_MS = 12;
 /** A text comes in at most this many pieces. */
 const MOST_PIECES = 16;
 
-/** The built-in `demo/demo`. Deterministic; needs no key, no network and no file. */
+/**
+ * The built-in `demo/demo`. Deterministic; needs no key, no network and no file.
+ *
+ * @example
+ * ```ts
+ * import { createDemoModel } from "@weir/weir";
+ *
+ * const models = await createDemoModel().listModels({ signal: AbortSignal.timeout(1000) });
+ * if (models.join() !== "demo") throw new Error("it lists itself");
+ * ```
+ */
 export function createDemoModel(): Model {
   return {
     provider: "demo",

@@ -22,8 +22,11 @@ const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /** Where a model is and how it is asked. */
 export interface OpenaiModelOptions {
+  /** A name for the endpoint, as it appears in messages and receipts. */
   readonly provider: string;
+  /** The model, as the endpoint knows it. */
   readonly id: string;
+  /** Chat Completions or Responses. */
   readonly api: "chat" | "responses";
   /** Up to and including the version part, as `https://api.openai.com/v1`. */
   readonly baseUrl: string;
@@ -35,13 +38,44 @@ export interface OpenaiModelOptions {
   readonly timeoutMs: number;
   /** Without a byte of an answer that has begun. */
   readonly stallTimeoutMs: number;
+  /** What is known of the model. */
   readonly info: ModelInfo;
+  /** Sends the requests, by default the global one. */
   readonly fetch?: typeof fetch;
   /** Of the program, for the endpoint's records. */
   readonly version?: string;
 }
 
-/** A model of an OpenAI-compatible endpoint. Nothing is loaded or sent until it is asked. */
+/**
+ * A model of an OpenAI-compatible endpoint. Nothing is loaded or sent until it is asked.
+ *
+ * @example
+ * ```ts
+ * import { createOpenaiModel } from "@weir/weir";
+ *
+ * const model = createOpenaiModel({
+ *   provider: "local",
+ *   id: "qwen3",
+ *   api: "chat",
+ *   baseUrl: "http://127.0.0.1:11434/v1",
+ *   apiKey: undefined,
+ *   headers: {},
+ *   timeoutMs: 600_000,
+ *   stallTimeoutMs: 60_000,
+ *   info: {
+ *     contextWindow: 32_768,
+ *     maxOutputTokens: undefined,
+ *     reasoning: undefined,
+ *     input: ["text"],
+ *     price: undefined,
+ *   },
+ *   // Left out outside of examples: this one sends nothing.
+ *   fetch: () => Promise.resolve(Response.json({ data: [{ id: "qwen3" }] })),
+ * });
+ * const models = await model.listModels({ signal: AbortSignal.timeout(1000) });
+ * if (models.join() !== "qwen3") throw new Error(models.join());
+ * ```
+ */
 export function createOpenaiModel(options: OpenaiModelOptions): Model {
   const { provider, id, api, info, baseUrl, apiKey, headers } = options;
   return {

@@ -7,7 +7,7 @@ import type { Dialect } from "../dialects/dialect.ts";
 import type { OneShotMessage } from "../dialects/one_shot.ts";
 import type { HubEnd } from "../session/command.ts";
 import { Hub } from "../session/hub.ts";
-import { startAgent, type StartedAgent } from "../start/start_agent.ts";
+import { discardAgent, startAgent, type StartedAgent } from "../start/start_agent.ts";
 import { Progress } from "./progress.ts";
 import { readFiles } from "./read_files.ts";
 import { type MessageSource, readMessages } from "./read_messages.ts";
@@ -24,20 +24,20 @@ export interface PrintOptions extends MessageSource {
 }
 
 /**
- * Runs all messages and writes the events (mode `json`) or the last answer. Throws `StartError` as long as nothing is on stdout. When it
- * resolves, nothing that was started runs any more.
+ * Runs all messages and writes the events (mode `json`) or the last answer. Throws `StartError` as long as nothing is on stdout, and
+ * `signal.reason` when extensions were still being started. When it settles, nothing that was started runs any more.
  */
 export async function runPrint(options: PrintOptions): Promise<HubEnd> {
   const { host, dialect, oneShot, commandLine, currentFolder, stdout, signal } = options;
   const isFirst = oneShot.stdin.read === "first";
   const early = isFirst ? await readMessages(options) : undefined;
-  // A signal that comes meanwhile is seen below.
+  // A signal that comes meanwhile is seen below, but extensions may take long to start.
   const agent = await startAgent({
     host,
     dialect,
     commandLine,
     currentFolder,
-    signal: new AbortController().signal,
+    signal: commandLine.options.extensions ? signal : new AbortController().signal,
   });
   const messages = await completeMessages(early, { agent, options });
   const hub = new Hub(agent);
@@ -72,7 +72,7 @@ async function completeMessages(
     return first === undefined ? [] : [{ ...first, ...files }, ...others];
   } catch (error) {
     if (options.signal.aborted && error === options.signal.reason) return [];
-    await agent.opened.journal[Symbol.asyncDispose]();
+    await discardAgent(agent);
     throw error;
   }
 }

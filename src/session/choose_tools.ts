@@ -1,6 +1,7 @@
 /** Which tools the main agent is offered: the built-in ones and those of servers and extensions, as the options say. */
 
-import type { Tool } from "../agent/tool.ts";
+import type { ToolSpec } from "../agent/model.ts";
+import { errorOutcome, type Tool } from "../agent/tool.ts";
 import { BUILT_IN_TOOL_NAMES } from "../agent/tool_name.ts";
 import { accessTo } from "../host.ts";
 import { bashTool } from "../tools/bash.ts";
@@ -31,7 +32,9 @@ export function createTools(kit: Omit<SubagentKit, "tools">): Tools {
     findTool,
     lsTool,
     todoTool,
-    questionTool,
+    settings.policy.questionRefusal === undefined
+      ? questionTool
+      : createRefusingTool(questionTool, settings.policy.questionRefusal),
     createListJobsTool(customer.jobs),
     createStopJobTool(customer.jobs),
     // Approvals know tools by their names, so that nobody else's may have one of them.
@@ -50,6 +53,18 @@ function findUnusable({ host, workspace }: Settings): Set<string> {
     // What is there already is looked at before it is changed.
     ...read && write ? [] : ["write", "edit"],
   ]);
+}
+
+/** A tool that fails with this text, whatever it is asked. */
+function createRefusingTool(tool: ToolSpec, refusal: string): Tool {
+  const { name, description, parameters } = tool;
+  return {
+    name,
+    description,
+    parameters,
+    parse: (args) => ({ ok: true, value: args }),
+    run: () => Promise.resolve(errorOutcome(refusal)),
+  };
 }
 
 /** What is left of the tools by the options. One line on stderr for each name that no tool has. */

@@ -11,14 +11,18 @@ import type { DeliveryMode } from "./policy.ts";
 
 /** A message of the conversation with its id, which it keeps for ever. */
 export interface StoredMessage {
+  /** Id of its entry in the session. */
   readonly id: string;
+  /** The message itself. */
   readonly message: Message;
 }
 
 /** Why a connection is over. */
 export type EndCause = "input" | "shutdown" | "client_gone" | "signal";
 
+/** How a connection ended. */
 export interface HubEnd {
+  /** What ended it first. */
   readonly cause: EndCause;
   /** Whether every turn of the process went well. */
   readonly success: boolean;

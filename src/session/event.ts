@@ -9,21 +9,27 @@ import type { JobRecord } from "./job_record.ts";
 
 /** How many messages wait. */
 export interface QueueDepths {
+  /** For the running turn. */
   readonly steering: number;
+  /** For turns of their own. */
   readonly followUp: number;
 }
 
 /** The message that opens a turn. */
 export interface TurnOpening {
+  /** Id of the message. */
   readonly id: string;
+  /** As the model reads it. */
   readonly message: UserMessage;
   /** As it was sent. */
   readonly text: string;
+  /** How it came. */
   readonly origin: MessageOrigin;
   /** The id of the command that brought it, as the client gave it. */
   readonly requestId: unknown;
 }
 
+/** What happens in a session, in the order in which it happens. */
 export type SessionEvent =
   | AgentEvent
   /** A turn begins; `turn` counts them in this process from 1. Without `opening` finished jobs started it. */
@@ -32,7 +38,7 @@ export type SessionEvent =
     readonly turn: number;
     readonly opening: TurnOpening | undefined;
   }
-  /** A turn is over. `usage` is the sum of its replies. */
+  /** A turn is over. `usage` is the sum of its replies; `durationMs` is the time since its `turn_start`. */
   | ({
     readonly type: "turn_end";
     readonly turn: number;
@@ -68,24 +74,31 @@ export type SessionEvent =
     readonly cause: EndCause;
   };
 
+/** How a turn ended. */
 export type TurnOutcome =
+  /** `model`: the one that the endpoint says gave the answer, if it says. */
   | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
   | { readonly outcome: "aborted" }
   | { readonly outcome: "failed"; readonly error: string };
 
+/** Which subagent an event is of. */
 export interface SubagentTags {
   /** Id of the subagent's conversation, unique in the process. */
   readonly subagent: string;
+  /** Its kind: `general` or `explore`. */
   readonly name: string;
+  /** The background job that it runs in, if any. */
   readonly jobId: string | undefined;
 }
 
+/** What a subagent tells. */
 export type SubagentEvent =
   | AgentEvent
   | { readonly type: "subagent_start"; readonly message: string }
   | { readonly type: "subagent_end"; readonly answer: string; readonly usage: Usage }
   | { readonly type: "subagent_error"; readonly message: string; readonly interrupted: boolean };
 
+/** How far a compaction is. */
 export type CompactionPhase =
   | {
     readonly phase: "start";

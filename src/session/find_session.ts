@@ -94,8 +94,13 @@ export async function findSessionBySuffix(
     return match === "end" ? id.endsWith(text) : id.startsWith(text);
   });
   if (fitting.length === 1) return fitting[0]!;
-  const problem = fitting.length === 0 ? `unknown session${purpose}` : "session id is ambiguous";
-  throw new StartError("session", `${problem}: ${text}`, { exitCode: 1 });
+  if (fitting.length > 1) {
+    throw new StartError("session", `session id is ambiguous: ${text}`, { exitCode: 1 });
+  }
+  throw new StartError("session", `unknown session${purpose}: ${text}`, {
+    exitCode: 1,
+    facts: { about: "unknown_session", id: text },
+  });
 }
 
 /** The session of the workspace that was written last. */

@@ -7,13 +7,13 @@ import type { Session } from "./session.ts";
 const DEFAULT_WAIT_SECONDS = 1800;
 
 /**
- * Waits for the jobs of the session and runs a turn for those that end, until none runs, turns are held, there were too many in a row, the time is
- * up, or `signal` is aborted. Never throws.
+ * Waits for the jobs of the session that the model started, not for what its commands left running, and runs a turn for those that end, until none
+ * runs, turns are held, there were too many in a row, the time is up, or `signal` is aborted. Never throws.
  */
 export async function finishWork(options: {
-  session: Session;
-  jobs: Jobs;
-  host: Host;
+  session: Pick<Session, "id" | "mayTakeNoticeTurns" | "hasNoticeTurn" | "runNoticeTurn">;
+  jobs: Pick<Jobs, "runningOf" | "nextEnd">;
+  host: Pick<Host, "getEnv">;
   signal: AbortSignal;
 }): Promise<void> {
   const { session, jobs, host, signal } = options;
@@ -23,7 +23,7 @@ export async function finishWork(options: {
   while (!limit.aborted && session.mayTakeNoticeTurns) {
     if (session.hasNoticeTurn) {
       await session.runNoticeTurn();
-    } else if (jobs.runningOf(session.id).length > 0) {
+    } else if (jobs.runningOf(session.id).some(({ kind }) => kind !== "adopted")) {
       await jobs.nextEnd((job) => job.owner.sessionId === session.id, limit).catch(() => {});
     } else return;
   }
@@ -32,7 +32,7 @@ export async function finishWork(options: {
 /** The longest that a timer takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-function readWaitSeconds(host: Host): number {
+function readWaitSeconds(host: Pick<Host, "getEnv">): number {
   const text = host.getEnv("WEIR_JOB_WAIT") ?? host.getEnv("CIRCLE_JOB_WAIT");
   if (text === undefined || text.trim() === "") return DEFAULT_WAIT_SECONDS;
   const seconds = Number(text);

@@ -95,8 +95,10 @@ async function handleStopJob(id: string, { jobs }: Hub): Promise<HandledCommand>
 }
 
 async function handleMoveToBackground({ jobs }: Hub): Promise<HandledCommand> {
+  const { moved, release } = await jobs.moveToBackground();
   return {
-    result: { type: "move_to_background", value: { moved: await jobs.moveToBackground() } },
+    result: { type: "move_to_background", value: { moved } },
+    after: () => void release(),
   };
 }
 
@@ -118,7 +120,7 @@ async function handleNewSession(hub: Hub): Promise<HandledCommand> {
 
 async function handleExport(path: string | undefined, hub: Hub): Promise<HandledCommand> {
   const { session: { id, transcript }, settings } = hub;
-  const { host, workspace, model, credentialPatterns } = settings;
+  const { host, workspace, model, isCredentialFile } = settings;
   const { saveExport } = await import("./save_export.ts");
   const saved = await saveExport(host, {
     sessionId: id,
@@ -132,7 +134,7 @@ async function handleExport(path: string | undefined, hub: Hub): Promise<Handled
     folder: workspace,
     path,
     sessionPath: transcript.path,
-    credentialPatterns,
+    isCredentialFile,
     signal: new AbortController().signal,
   });
   return { result: { type: "export_html", value: { path: saved } } };

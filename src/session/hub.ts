@@ -3,7 +3,7 @@
  * run beside it, so that abort and steer are read while one runs. Knows no wire name.
  */
 
-import { errorText, ModelError, RequestError } from "../errors.ts";
+import { errorText, ModelError, RequestError, StartError } from "../errors.ts";
 import type { EndCause, HubEnd, OutRecord, Request } from "./command.ts";
 import type { SessionEvent } from "./event.ts";
 import { handleCommand, type HandledCommand } from "./handle_command.ts";
@@ -29,16 +29,27 @@ export class Hub {
   #session: Session;
   /** Earlier sessions whose jobs still run. */
   readonly #earlier = new Set<Session>();
+  /** Resolves when the earlier sessions whose jobs have ended are saved. */
+  #earlierClosed = Promise.resolve();
   readonly #hardEnd = new AbortController();
+  readonly #watchClient: ((onGone: () => void) => Disposable) | undefined;
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
+  /** Resolves when the commands of the last read are answered. */
+  #batch: Promise<void> = Promise.resolve();
   /** Commands. Closing it is the end of input; so is a read error. */
   readonly writable: WritableStream<readonly Request[]>;
   /** Results and events. Cancelling it says that the client has gone. */
   readonly readable: ReadableStream<readonly OutRecord[]>;
 
-  constructor(options: { settings: Settings; opened: OpenedSession }) {
+  constructor(options: {
+    settings: Settings;
+    opened: OpenedSession;
+    /** Tells when the client is gone although nothing is written to it; used while work is finished after the end of the input. */
+    watchClient?: (onGone: () => void) => Disposable;
+  }) {
     this.#settings = options.settings;
+    this.#watchClient = options.watchClient;
     this.#workshop = new Workshop(options.settings);
     this.#queue = new RecordQueue({
       limit: QUEUE_LIMIT,
@@ -60,7 +71,7 @@ export class Hub {
       start: (controller) => {
         this.#stopInput = (reason) => controller.error(reason);
       },
-      write: (requests) => this.#handleBatch(requests),
+      write: (requests) => this.#batch = this.#handleBatch(requests),
       close: () => this.#end("input"),
       abort: () => this.#end("input"),
     }, { highWaterMark: 1 });
@@ -98,8 +109,10 @@ export class Hub {
 
   /** Puts an empty session in the place of the current one, which is closed. */
   async replaceSession(): Promise<Session> {
-    const opened = await this.#settings.openSession();
     const old = this.#session;
+    // A job that ends in this moment must not start a turn in the session that is left.
+    old.holdNoticeTurns();
+    const opened = await this.#settings.openSession();
     this.#session = this.#createSession(opened);
     this.#session.holdNoticeTurns();
     old.endNoticeTurns();
@@ -116,7 +129,8 @@ export class Hub {
       session.noteJobEnd(job);
       if (this.jobs.runningOf(session.id).length > 0) continue;
       this.#earlier.delete(session);
-      void this.#closeSession(session);
+      const closed = this.#closeSession(session);
+      this.#earlierClosed = this.#earlierClosed.then(() => closed);
     }
   }
 
@@ -191,7 +205,9 @@ export class Hub {
   }
 
   #refuse(request: Request, error: unknown): Promise<void> | undefined {
-    if (!(error instanceof RequestError) && !(error instanceof ModelError)) {
+    const isExpected = error instanceof RequestError || error instanceof ModelError ||
+      error instanceof StartError;
+    if (!isExpected) {
       const detail = error instanceof Error ? error.stack ?? error.message : String(error);
       this.#settings.host.warn(`weir: ${request.name} failed: ${detail}`);
     }
@@ -203,7 +219,7 @@ export class Hub {
   /** Finishes or stops what runs, saves, tells the last event. The first cause counts, but a harder one stops what an end of input lets finish. */
   async #end(cause: EndCause): Promise<void> {
     const hard = cause !== "input" || this.#settings.policy.endOfInput === "interrupt";
-    if (hard) this.#stopTurn(cause);
+    if (hard) this.#stopTurn();
     if (this.#endCause !== undefined) {
       if (cause === "signal") this.#endCause = cause;
       return;
@@ -211,18 +227,24 @@ export class Hub {
     this.#endCause = cause;
     const session = this.#session;
     session.endNoticeTurns();
-    await session.idle();
     const { jobs } = this;
+    // A client that is gone has closed its end of our input too, and may be the reason.
+    using _watch = session.busy || jobs.runningOf(session.id).length > 0
+      ? this.#watchClient?.(() => this.clientGone(new Error("nobody reads the output")))
+      : undefined;
+    await session.idle();
     await jobs.stopAll("exit", (job) => job.kind === "adopted");
     await finishWork({ session, jobs, host: this.#settings.host, signal: this.#hardEnd.signal });
     const jobsStopped = await jobs.stopAll("exit");
     const { success } = session;
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
-    await this.#settings.stopServers?.().catch((error) =>
-      this.#settings.host.warn(`weir: ${errorText(error)}`)
-    );
-    await this.#settings.removeOutput();
+    await this.#earlierClosed;
+    const warn = (error: unknown) => this.#settings.host.warn(`weir: ${errorText(error)}`);
+    await this.#settings.stopServers?.().catch(warn);
+    await this.#settings.removeOutput().catch(warn);
+    // Whoever sent commands together with the one that ends everything gets an answer to each.
+    if (this.#settings.policy.settleAfterBatch) await this.#batch.catch(() => {});
     const end = { cause: this.#endCause, success };
     this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
@@ -230,9 +252,9 @@ export class Hub {
     this.#ended.resolve(end);
   }
 
-  #stopTurn(cause: EndCause): void {
+  #stopTurn(): void {
     this.#hardEnd.abort(new Error("the client is gone or does not wait"));
-    if (cause !== "signal") this.#session.clearQueues();
+    this.#session.clearQueues();
     if (this.#session.busy) this.#session.abort();
   }
 }

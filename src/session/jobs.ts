@@ -59,9 +59,18 @@ interface Job {
   reason: string;
   exitCode: number | null;
   stopCause: StopCause | "timeout" | undefined;
-  /** Ends what runs; resolves when nothing of it does. */
-  readonly halt: () => Promise<void>;
+  /** Ends what runs; resolves when nothing of it does. Dropped at the end, with all that it holds. */
+  halt: (() => Promise<void>) | undefined;
   readonly ended: Promise<void>;
+}
+
+/** A command that a call waits for. */
+interface ForegroundCommand {
+  readonly moveToBackground: () => void;
+  /** Told once whether it became a job. */
+  moved: (isJob: boolean) => void;
+  /** What its call waits for, once it is a job. */
+  released: Promise<void> | undefined;
 }
 
 /** How a job came to its end, before a stop is taken into account. */
@@ -75,11 +84,10 @@ interface JobEnd {
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #jobs: Job[] = [];
-  readonly #foreground = new Map<
-    RunningCommand,
-    { moveToBackground: () => void; moved: () => void }
-  >();
+  readonly #foreground = new Map<RunningCommand, ForegroundCommand>();
   readonly #endListeners = new Set<(job: EndedJob) => void>();
+  /** Jobs that count already, although they are not told yet. */
+  readonly #coming = { shell: 0, agent: 0 };
 
   constructor(options: JobsOptions) {
     this.#options = options;
@@ -121,16 +129,22 @@ export class Jobs {
     return jobs.length;
   }
 
-  /** Makes every foreground command a job. Resolves when all are told as started. Returns how many. */
-  async moveToBackground(): Promise<number> {
-    const moving = [...this.#foreground.values()].map((command) =>
-      new Promise<void>((resolve) => {
+  /**
+   * Makes the foreground commands jobs, as many as there is room for. Resolves when all are told as started, with their number; their calls wait
+   * for `release`.
+   */
+  async moveToBackground(): Promise<{ moved: number; release(): void }> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const room = Math.max(0, MAX_SHELL_JOBS - this.#countShell());
+    const moving = [...this.#foreground.values()].slice(0, room).map((command) =>
+      new Promise<boolean>((resolve) => {
         command.moved = resolve;
+        command.released = promise;
         command.moveToBackground();
       })
     );
-    await Promise.all(moving);
-    return moving.length;
+    const moved = (await Promise.all(moving)).filter((isMoved) => isMoved).length;
+    return { moved, release: resolve };
   }
 
   /** Resolves when a job that the filter takes ends; throws `signal.reason`. */
@@ -159,13 +173,13 @@ export class Jobs {
   forOwner(owner: JobOwner): ToolJobs {
     return {
       refusal: () =>
-        this.#running().filter((job) => job.kind !== "agent").length >= MAX_SHELL_JOBS
+        this.#countShell() >= MAX_SHELL_JOBS
           ? `${MAX_SHELL_JOBS} background jobs are already running`
           : undefined,
       add: (command, options) => this.#addCommand(command, { ...options, owner }),
       foreground: (command, { moveToBackground }) => {
-        this.#foreground.set(command, { moveToBackground, moved: () => {} });
-        return { [Symbol.dispose]: () => this.#leaveForeground(command) };
+        this.#foreground.set(command, { moveToBackground, moved: () => {}, released: undefined });
+        return { [Symbol.dispose]: () => this.#leaveForeground(command)?.moved(false) };
       },
       nextEnd: async ({ signal }) => {
         await this.nextEnd((job) => job.owner.sessionId === owner.sessionId, signal);
@@ -173,11 +187,14 @@ export class Jobs {
     };
   }
 
-  /** Why no agent can start in the background now. */
-  agentRefusal(): string | undefined {
-    return this.#running().filter((job) => job.kind === "agent").length >= MAX_AGENT_JOBS
-      ? `${MAX_AGENT_JOBS} background subagents are already running`
-      : undefined;
+  /** Keeps room for one more agent until disposed; a text that says why there is none. */
+  reserveAgent(): Disposable | string {
+    const running = this.#running().filter((job) => job.kind === "agent").length;
+    if (running + this.#coming.agent >= MAX_AGENT_JOBS) {
+      return `${MAX_AGENT_JOBS} background subagents are already running`;
+    }
+    this.#coming.agent++;
+    return { [Symbol.dispose]: () => void this.#coming.agent-- };
   }
 
   /** Takes over a subagent. Returns the line that tells of it, and how to say that it went on a step. */
@@ -207,17 +224,22 @@ export class Jobs {
     return this.#jobs.filter((job) => job.status === "running");
   }
 
-  #leaveForeground(command: RunningCommand): void {
+  /** Adopted commands count, although none of them is refused. */
+  #countShell(): number {
+    return this.#running().filter((job) => job.kind !== "agent").length + this.#coming.shell;
+  }
+
+  #leaveForeground(command: RunningCommand): ForegroundCommand | undefined {
     const entry = this.#foreground.get(command);
     this.#foreground.delete(command);
-    entry?.moved();
+    return entry;
   }
 
   async #addCommand(
     command: RunningCommand,
     options: { kind: "shell" | "adopted"; timeoutMs: number | undefined; owner: JobOwner },
   ): Promise<string> {
-    const logPath = await command.openLog();
+    const logPath = await this.#openLog(command);
     const job = this.#add({
       kind: options.kind,
       title: command.command,
@@ -225,14 +247,31 @@ export class Jobs {
       logPath,
     }, {
       halt: () => command.stop({ graceMs: STOP_GRACE_MS }),
-      end: endOfCommand(command),
+      end: endOfCommand(command).catch((error): JobEnd => ({
+        status: "failed",
+        reason: "output unavailable",
+        exitCode: SIGNAL_CODE,
+        output: errorText(error),
+      })),
     });
     if (options.timeoutMs !== undefined) {
       const timer = setTimeout(() => void this.#stop(job, "timeout"), options.timeoutMs);
       void job.ended.then(() => clearTimeout(timer));
     }
-    this.#leaveForeground(command);
-    return jobLine(describeJob(job));
+    const line = jobLine(describeJob(job));
+    const moving = this.#leaveForeground(command);
+    moving?.moved(true);
+    await moving?.released;
+    return line;
+  }
+
+  async #openLog(command: RunningCommand): Promise<string> {
+    this.#coming.shell++;
+    try {
+      return await command.openLog();
+    } finally {
+      this.#coming.shell--;
+    }
   }
 
   #add(
@@ -260,12 +299,13 @@ export class Jobs {
   async #stop(job: Job, cause: StopCause | "timeout"): Promise<void> {
     // Who stops first gives the reason.
     job.stopCause ??= cause;
-    await job.halt();
+    await job.halt?.();
     await job.ended;
   }
 
   #finish(job: Job, end: JobEnd): void {
     const { stopCause } = job;
+    job.halt = undefined;
     job.endedMs = Date.now();
     job.exitCode = end.exitCode;
     if (stopCause === undefined) {
@@ -292,12 +332,12 @@ async function endOfCommand(command: RunningCommand): Promise<JobEnd> {
   const { text } = command.snapshot();
   await command[Symbol.asyncDispose]();
   if (end.kind !== "exited") {
-    return { status: "failed", reason: end.kind, exitCode: end.code, output: text };
+    return { status: "failed", reason: end.kind, exitCode: SIGNAL_CODE, output: text };
   }
   return {
     status: end.code === 0 ? "done" : "failed",
     reason: "exit",
-    exitCode: end.code,
+    exitCode: end.signal === undefined ? end.code : SIGNAL_CODE,
     output: text,
   };
 }

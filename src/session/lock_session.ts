@@ -33,6 +33,7 @@ export async function lockSession(host: Host, target: LockTarget): Promise<Async
       throw new StartError("session", `session ${id} is open in process ${error.pid}`, {
         exitCode: 1,
         cause: error,
+        facts: { about: "session_in_use", id, pid: error.pid },
       });
     }
     throw saveError(error, path);

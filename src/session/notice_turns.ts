@@ -5,7 +5,7 @@
 /** Turns in a row without a word of the client. */
 const MAX_IN_A_ROW = 10;
 /** Jobs that end within this time share a turn. */
-const GATHER_MS = 900;
+const GATHER_MS = 600;
 
 export class NoticeTurns implements Disposable {
   readonly #start: () => void;
@@ -22,6 +22,11 @@ export class NoticeTurns implements Disposable {
   /** Whether a turn may start now. */
   get isAllowed(): boolean {
     return !this.#isHeld && this.#count < MAX_IN_A_ROW;
+  }
+
+  /** Whether turns start only where somebody asks for them. */
+  get isOff(): boolean {
+    return this.#isOff;
   }
 
   /** A job has ended, or a turn while notices wait. */

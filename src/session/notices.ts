@@ -40,7 +40,11 @@ export function createNoticeMessage(
   jobs: readonly EndedJob[],
   options: { source: string; redact: (text: string) => string },
 ): UserMessage {
-  const parts = jobs.map((job) => `${jobLine(job.record)}\n${options.redact(noticeOutput(job))}`);
+  const { redact } = options;
+  const parts = jobs.map(({ record, output }) =>
+    // Before the output is cut, lest a half of a secret is left.
+    `${redact(jobLine(record))}\n${noticeOutput({ record, output: redact(output) })}`
+  );
   const text = `<system-reminder data-source="${options.source}">\n${
     parts.join("\n")
   }\n</system-reminder>`;
@@ -49,7 +53,7 @@ export function createNoticeMessage(
     content: [{ type: "text", text }],
     timestamp: Date.now(),
     internal: "job_notice",
-    display: jobs.map(noticeDisplay).join("\n"),
+    display: redact(jobs.map(noticeDisplay).join("\n")),
   };
 }
 
@@ -58,7 +62,7 @@ function noticeDisplay({ record }: EndedJob): string {
 }
 
 /** The last lines of a command's output; all of an agent's answer. */
-function noticeOutput({ record, output }: EndedJob): string {
+function noticeOutput({ record, output }: Pick<EndedJob, "record" | "output">): string {
   const text = output.trimEnd();
   if (text === "") return "(empty)";
   if (record.kind === "agent") return text;

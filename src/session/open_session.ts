@@ -150,7 +150,7 @@ async function requireWorkspace(
 function checkId(id: string): void {
   if (isSessionId(id)) return;
   const rule = "letters, digits, ., _ and -, beginning and ending with a letter or digit";
-  throw new StartError("usage", `--session-id takes ${rule}`);
+  throw new StartError("usage", `--session-id takes ${rule}`, { facts: { about: "session_id" } });
 }
 
 function fresh(journal: Journal): OpenSession {

@@ -30,6 +30,14 @@ export interface SessionPolicy {
   readonly allowRunsAlwaysAsking: boolean;
   /** An untrusted folder: the program does not start, or it starts without the folder's own resources. */
   readonly untrusted: "refuse" | "skip";
+  /** `--model` with a provider that is not configured: it is a model of the default provider, or the program does not start. */
+  readonly unknownProvider: "default" | "refuse";
+  /** No model, or no key for it: the program does not start, or each turn fails and says what to set. */
+  readonly missingModel: "refuse" | "fail_turns";
+  /** Going on with the newest conversation where there is none: an error, or a new one. */
+  readonly nothingToContinue: "refuse" | "start_new";
+  /** What the tool `question` fails with; `undefined` where it tells the model to put its questions into the answer. */
+  readonly questionRefusal: string | undefined;
   /** A reply with neither text nor calls: the turn fails, or the model is asked once more. */
   readonly emptyAnswer: "fail" | "ask_again";
   /** A reply without calls that was cut by its length limit: it is the answer, or the model goes on (8 times in a row at most). */

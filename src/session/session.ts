@@ -10,7 +10,6 @@ import type { TurnResult } from "../agent/run_turn.ts";
 import { NO_USAGE } from "../agent/usage.ts";
 import { errorText, HostError } from "../errors.ts";
 import { expandMentions } from "./attachments.ts";
-import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { CommandResults } from "./command.ts";
 import type { SessionEvent, TurnOpening } from "./event.ts";
 import type { EndedJob, Jobs } from "./jobs.ts";
@@ -43,16 +42,16 @@ type Opening =
   | (WaitingMessage & {
     readonly kind: "message";
     readonly origin: MessageOrigin;
-    readonly queue: QueueName | undefined;
   })
-  | { readonly kind: "notices" };
+  /** `isPrepared`: the conversation can take entries at once. */
+  | { readonly kind: "notices"; readonly isPrepared: boolean };
 
 export class Session implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #workshop: Workshop;
   readonly #jobs: Jobs;
   readonly #notices = new Notices();
-  readonly #noticeTurns = new NoticeTurns({ start: () => this.#startNoticeTurn() });
+  readonly #noticeTurns = new NoticeTurns({ start: () => void this.#startNoticeTurn("due") });
   /** Ids of the subagents that run. */
   readonly #subagents = new Set<string>();
   #kit: Promise<TurnKit> | undefined;
@@ -69,6 +68,8 @@ export class Session implements AsyncDisposable {
   #next: Opening | undefined;
   #noted = Promise.withResolvers<void>();
   #pendingNote: (() => void) | undefined;
+  /** Tells whoever started the running turn that its opening has been told. */
+  #onOpened: () => void = () => {};
   #batchOpen = false;
   #lastAnswer: string | undefined;
   /** False once a turn failed in this process. */
@@ -106,7 +107,7 @@ export class Session implements AsyncDisposable {
    */
   start(message: WaitingMessage): () => Promise<void> {
     this.#noticeTurns.lift();
-    return this.#start({ ...message, kind: "message", origin: "prompt", queue: undefined });
+    return this.#start({ ...message, kind: "message", origin: "prompt" });
   }
 
   /** Lets a message wait for the running turn. The returned function tells of it; the caller writes its response first. */
@@ -166,7 +167,7 @@ export class Session implements AsyncDisposable {
 
   /** Runs a turn for the notices that wait. Nothing may run. */
   async runNoticeTurn(): Promise<void> {
-    this.#startNoticeTurn();
+    await this.#startNoticeTurn("asked");
     await this.#running;
   }
 
@@ -209,10 +210,14 @@ export class Session implements AsyncDisposable {
     };
   }
 
-  #startNoticeTurn(): void {
+  async #startNoticeTurn(reason: "due" | "asked"): Promise<void> {
     if (this.#busy || !this.hasNoticeTurn) return;
+    // Done before, so that the turn is told in the moment in which the session becomes busy. A failure shows in the turn.
+    const isPrepared = await this.transcript.prepare().then(() => true, () => false);
+    if (this.#busy || !this.hasNoticeTurn) return;
+    if (reason === "due" && this.#noticeTurns.isOff) return;
     this.#noticeTurns.countTurn();
-    void this.#start({ kind: "notices" })();
+    void this.#start({ kind: "notices", isPrepared })();
   }
 
   #renewController(): void {
@@ -222,6 +227,9 @@ export class Session implements AsyncDisposable {
 
   #emit(event: SessionEvent): Promise<void> | undefined {
     const room = this.#emitEvent(event);
+    if (event.type === "diagnostic" && event.level === "error") this.success = false;
+    // A compaction before the first request takes long; commands are not kept waiting for it.
+    if (event.type === "step_start" || event.type === "compaction") this.#onOpened();
     const { signal } = this.#controller;
     // Whoever stops a turn wants it to stop also when nobody reads.
     return room === undefined || signal.aborted ? undefined : Promise.race([room, this.#aborted]);
@@ -229,38 +237,37 @@ export class Session implements AsyncDisposable {
 
   /** Runs turns until nothing is left to do. */
   async #work(first: Opening, onOpened: () => void): Promise<void> {
+    this.#onOpened = onOpened;
     this.#next = first;
     while (this.#next !== undefined) {
       const opening = this.#next;
       this.#next = undefined;
       this.#noted = Promise.withResolvers<void>();
-      if (this.#controller.signal.aborted && !this.#settings.policy.abortClearsQueues) {
-        this.#renewController();
-      }
-      await this.#runTurn(opening, onOpened);
+      await this.#runTurn(opening);
       onOpened();
       await this.#noted.promise;
     }
   }
 
-  async #runTurn(opening: Opening, onOpened: () => void): Promise<void> {
+  async #runTurn(opening: Opening): Promise<void> {
     const turn = ++this.#turn;
-    const startedAt = Date.now();
+    let startedAt = Date.now();
     let closed = false;
     const close = (result: TurnResult) => {
       closed = true;
-      this.#closeTurn(turn, result);
+      this.#closeTurn(turn, { ...result, durationMs: Math.max(1, Date.now() - startedAt) });
     };
     const fail = (error: unknown): TurnResult => ({
       ...(this.#controller.signal.aborted
         ? { outcome: "aborted" }
         : { outcome: "failed", error: turnErrorText(error) }),
       usage: NO_USAGE,
-      durationMs: Math.max(1, Date.now() - startedAt),
+      durationMs: 0,
     });
     let result: TurnResult;
     try {
       await this.#openTurn(turn, opening);
+      startedAt = Date.now();
       const kit = await this.#openKit();
       const { policy } = this.#settings;
       result = await kit.runTurn({
@@ -276,7 +283,6 @@ export class Session implements AsyncDisposable {
         setting: kit.setting,
         emit: (event) => {
           const room = this.#emit(event);
-          if (event.type === "step_start") onOpened();
           this.#watch(event);
           return room;
         },
@@ -298,12 +304,15 @@ export class Session implements AsyncDisposable {
   /** Stores the message that opens a turn and tells of it. */
   async #openTurn(turn: number, opening: Opening): Promise<void> {
     const { model, thinkingLevel } = this.#settings;
-    await this.transcript.prepare();
-    this.transcript.recordSetting({
-      provider: model.provider,
-      model: model.id,
-      thinkingLevel: thinkingLevel ?? "off",
-    });
+    if (opening.kind === "message" || !opening.isPrepared) await this.transcript.prepare();
+    // What stands in for a model that is not set up has no name.
+    if (model.id !== "") {
+      this.transcript.recordSetting({
+        provider: model.provider,
+        model: model.id,
+        thinkingLevel: thinkingLevel ?? "off",
+      });
+    }
     if (opening.kind === "notices") {
       this.#storeNotices();
       await this.#emit({ type: "turn_start", turn, opening: undefined });
@@ -311,7 +320,6 @@ export class Session implements AsyncDisposable {
     }
     const message = await this.#createMessage(opening, { expand: true });
     const id = this.transcript.append(message);
-    if (opening.queue !== undefined) this.#tellDequeued(opening.queue, opening);
     const { text, origin, requestId } = opening;
     const told: TurnOpening = { id, message, text, origin, requestId };
     await this.#emit({ type: "turn_start", turn, opening: told });
@@ -321,7 +329,7 @@ export class Session implements AsyncDisposable {
     waiting: WaitingMessage,
     options: { expand: boolean },
   ): Promise<UserMessage> {
-    const { host, policy, workspace, credentialPatterns } = this.#settings;
+    const { host, policy, workspace, isCredentialFile } = this.#settings;
     const { text, extras } = waiting;
     const start = extras?.mentionsFrom ?? 0;
     const words = text.slice(start);
@@ -330,7 +338,7 @@ export class Session implements AsyncDisposable {
       style: policy.mentions,
       host,
       workspace,
-      isCredentialFile: (path) => isCredentialFile(path, { patterns: credentialPatterns }),
+      isCredentialFile,
       signal,
     }).catch((error) => {
       // The message itself is kept, whatever came of its files.
@@ -451,8 +459,12 @@ export class Session implements AsyncDisposable {
   }
 
   #noteEnd(outcome: TurnResult["outcome"]): void {
+    const { policy } = this.#settings;
     this.#next = this.#chooseNext(outcome);
-    if (this.#next === undefined) {
+    if (this.#next !== undefined) {
+      // From here on a stop is meant for the turn that comes.
+      if (this.#controller.signal.aborted && !policy.abortClearsQueues) this.#renewController();
+    } else {
       this.#busy = false;
       this.#emit({ type: "settled", aborted: outcome === "aborted" });
       if (this.#notices.wantsTurn) this.#noticeTurns.schedule();
@@ -465,7 +477,10 @@ export class Session implements AsyncDisposable {
     if (outcome !== "answered" && policy.queuesAfterFailure === "hold") return undefined;
     for (const queue of ["steer", "follow_up"] as const) {
       const waiting = this.#queues.take(queue);
-      if (waiting !== undefined) return { ...waiting, kind: "message", origin: queue, queue };
+      if (waiting === undefined) continue;
+      this.#tellDequeued(queue, waiting);
+      this.#noticeTurns.lift();
+      return { ...waiting, kind: "message", origin: queue };
     }
     return undefined;
   }
@@ -485,14 +500,13 @@ function abortOf(signal: AbortSignal): Promise<void> {
   );
 }
 
-/** One line for the client about a turn that ended by a fault of the machine or of ours. */
+/** One line for the client about a turn that ended by a fault of the machine, which says what to do, or by one of ours. */
 function turnErrorText(error: unknown): string {
-  if (error instanceof HostError) {
-    return `Cannot save the conversation: ${error.message}; make room or fix the folder, then send the message again`;
-  }
   return errorText(error).split("\n")[0]!;
 }
 
+/** What a person needs: a fault of the machine says all in its message, one of ours is found by its stack. */
 function errorReport(error: unknown): string {
+  if (error instanceof HostError) return error.message;
   return error instanceof Error ? error.stack ?? error.message : String(error);
 }

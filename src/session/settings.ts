@@ -51,6 +51,8 @@ export interface Settings {
   readonly approvals: ApprovalMode;
   /** Patterns of file names with secrets, added to the built-in ones. */
   readonly credentialPatterns: readonly string[];
+  /** Whether a path, as given or resolved, names a file with secrets that no tool may open. */
+  isCredentialFile(path: string): boolean;
   /** Environment variables that child processes may have although they look like secrets. */
   readonly allowedVariables: readonly string[];
   /** Environment variables that hold the providers' keys. */

@@ -131,7 +131,7 @@ export class Subagent {
     const { tools, customer, settings } = this.#kit;
     const wait = createWaitJobsTool(customer.jobs, {
       subagent: this.id,
-      take: (ids) => customer.takeNotices((job) => this.#owns(job) && ids.has(job.record.id)),
+      take: (isWanted) => customer.takeNotices((job) => this.#owns(job) && isWanted(job.record.id)),
       describe: (jobs) =>
         textOf(
           createNoticeMessage(jobs, {

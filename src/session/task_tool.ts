@@ -85,8 +85,9 @@ async function runInForeground(
 
 async function runInBackground(args: JsonObject, kit: SubagentKit): Promise<ToolOutcome> {
   const { customer: { jobs, sessionId }, settings } = kit;
-  const refusal = jobs.agentRefusal();
-  if (refusal !== undefined) return errorOutcome(refusal);
+  const reserved = jobs.reserveAgent();
+  if (typeof reserved === "string") return errorOutcome(reserved);
+  using _room = reserved;
   const { host } = settings;
   const logPath = host.paths.join(await settings.outputFolder(), takeLogName());
   const log = await host.files.openAppend(logPath, { mode: 0o600 });

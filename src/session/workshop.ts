@@ -7,7 +7,6 @@ import type { TurnSetting } from "../agent/run_turn.ts";
 import type { Tool, ToolContext } from "../agent/tool.ts";
 import { type CallHooks, extendCallHooks, extendModel } from "./extend.ts";
 import type { Compactor } from "./compactor.ts";
-import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { SessionEvent } from "./event.ts";
 import type { EndedJob, Jobs } from "./jobs.ts";
 import type { Settings } from "./settings.ts";
@@ -47,7 +46,7 @@ export class Workshop {
   /** Loads what turns need and makes the tools of a session. */
   async equip(customer: WorkshopCustomer): Promise<TurnKit> {
     const settings = this.#settings;
-    const { host, workspace, credentialPatterns } = settings;
+    const { host, workspace } = settings;
     const [
       { runTurn },
       { decideCall },
@@ -64,19 +63,17 @@ export class Workshop {
         import("./compactor.ts"),
         import("./shorten_result.ts"),
       ]);
-    const isCredential = (path: string) => isCredentialFile(path, { patterns: credentialPatterns });
     const toolContext: BaseToolContext = {
       host,
       workspace,
-      isCredentialFile: isCredential,
+      isCredentialFile: settings.isCredentialFile,
       outputFolder: settings.outputFolder,
       allowedVariables: settings.allowedVariables,
       secretVariables: settings.secretVariables,
       jobs: customer.jobs.forOwner({ sessionId: customer.sessionId, subagent: undefined }),
     };
     const callHooks = extendCallHooks({
-      beforeCall: (call, _tool, args) =>
-        decideCall({ name: call.name, args }, { settings, isCredentialFile: isCredential }),
+      beforeCall: (call, _tool, args) => decideCall({ name: call.name, args }, { settings }),
       afterCall: (_call, result) => shortenResult(result, settings),
     }, settings.extensions);
     const all = await createTools({ settings, customer, runTurn, toolContext, callHooks });

@@ -10,6 +10,7 @@ export async function loadDialect(name: DialectName): Promise<Dialect> {
     case "circle":
       return (await import("../dialects/circle/dialect.ts")).CIRCLE;
     case "nimlet":
+      return (await import("../dialects/nimlet/dialect.ts")).NIMLET;
     case "pi":
     case "acp":
       throw new StartError(

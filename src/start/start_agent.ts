@@ -4,11 +4,12 @@
  */
 
 import type { RunCommandLine } from "../cli/command_line.ts";
-import { type Config, findHome, readConfig } from "../config/config.ts";
+import { type Config, configFile, findHome, readConfig } from "../config/config.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
 import { accessTo, type Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
+import { createMissingModel } from "./missing_model.ts";
 import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { openModel } from "./open_model.ts";
 import { type ModelChoice, resolveModel } from "../config/resolve_model.ts";
@@ -16,6 +17,7 @@ import type { SessionStore } from "../session/find_session.ts";
 import { nameSession } from "../session/name_session.ts";
 import { openConversation, type SessionChoice } from "../session/open_session.ts";
 import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts";
+import { createCredentialCheck } from "../session/approvals/credential_files.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
 import { isTrusted } from "../config/trust.ts";
 import { endpointsOf, warnOfLimits } from "./warn_of_limits.ts";
@@ -46,15 +48,20 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   warnOfLimits(host, { folder: given, home: host.paths.isAbsolute(home) ? home : undefined });
   const homeConfig = await readConfig(host, { home, workspace: given, trusted: false, signal });
   const firstTry = tryToResolve(homeConfig, start);
-  if (firstTry instanceof StartError && firstTry.kind === "not_set_up") throw firstTry;
+  const mayLackModel = dialect.policy.missingModel === "fail_turns";
+  if (firstTry instanceof StartError && firstTry.kind === "not_set_up" && !mayLackModel) {
+    throw firstTry;
+  }
   const workspace = await resolveFolder(host, given);
   const trusted = await decideTrust(start, { home, workspace });
   const config = trusted
     ? await readConfig(host, { home, workspace, trusted, signal })
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
-  if (choice instanceof StartError) throw choice;
-  warnOfLimits(host, { endpoints: endpointsOf(choice, { config, host }) });
+  if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
+  if (!(choice instanceof StartError)) {
+    warnOfLimits(host, { endpoints: endpointsOf(choice, { config, host }) });
+  }
   const sessionDir = options.sessionDir === undefined
     ? {}
     : { sessionDir: host.paths.resolve(currentFolder, options.sessionDir) };
@@ -69,9 +76,13 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     prompt: await readPromptChoice(start),
     approvals: options.approvals ?? config.approvals ?? dialect.policy.approvals,
     credentialPatterns: config.credential_files,
+    isCredentialFile: createCredentialCheck({
+      patterns: config.credential_files,
+      ownFiles: await ownSecretFiles(host, home),
+    }),
     allowedVariables: config.pass_environment,
     secretVariables: keyVariables(config),
-    model: openModel(choice),
+    model: choice instanceof StartError ? createMissingModel(choice) : openModel(choice),
     thinkingLevel: options.thinking ?? config.thinking,
     ...deliveryModes(config, dialect),
     resolveModel: (name, current) =>
@@ -87,6 +98,10 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     ...createOutputFolder(host, { home, temporary: options.noSession }),
   };
   const opened = await open(start, store);
+  // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
+  if (!options.noSession && canKeep(host, { home, workspace })) {
+    void host.processes?.recordIn(host.paths.join(home, "running"));
+  }
   if (!options.extensions) return { settings, opened };
   try {
     const started = await loadExtensions({
@@ -117,10 +132,10 @@ async function loadExtensions(options: StartExtensionsOptions): Promise<StartedE
 }
 
 async function open(start: StartOptions, store: SessionStore): Promise<OpenedSession> {
-  const { host, commandLine, signal } = start;
+  const { host, commandLine, dialect, signal } = start;
   await using held = new AsyncDisposableStack();
   try {
-    const choice = chooseSession(commandLine, { canKeep: canKeep(host, store) });
+    const choice = chooseSession(commandLine, { dialect, canKeep: canKeep(host, store) });
     const opened = await openConversation(host, { ...store, choice, signal });
     held.use(opened.journal);
     const named = await nameSession(opened, commandLine.options.name ?? "");
@@ -132,14 +147,34 @@ async function open(start: StartOptions, store: SessionStore): Promise<OpenedSes
   }
 }
 
+/** Files of the home that hold keys, also by the path that they have without symlinks. */
+async function ownSecretFiles(host: Host, home: string): Promise<string[]> {
+  const real = await host.files.realPath(home).catch(() => home);
+  return [...new Set([home, real])].map((folder) => configFile(host, folder));
+}
+
 function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
   const { model, provider, apiKey, baseUrl } = start.commandLine.options;
+  const refuseUnknownProvider = start.dialect.policy.unknownProvider === "refuse";
+  const { host } = start;
   try {
-    return resolveModel(config, { model, provider, apiKey, baseUrl, host: start.host });
+    return resolveModel(config, {
+      model,
+      provider,
+      apiKey,
+      baseUrl,
+      refuseUnknownProvider,
+      host,
+    });
   } catch (error) {
     if (error instanceof StartError) return error;
     throw error;
   }
+}
+
+/** Whether what is missing can be set while the program runs elsewhere, and nothing else is wrong. */
+function isLack({ kind }: StartError): boolean {
+  return kind === "not_set_up" || kind === "key";
 }
 
 function resolveNamed(
@@ -178,13 +213,13 @@ async function decideTrust(
       `This folder is not trusted yet: ${workspace}; run weir trust or pass --trust`,
     );
   }
+  if (trusted) return true;
   const resources = host.paths.join(workspace, ".weir");
-  if (
-    !trusted && accessTo(host, resources).read && await host.files.stat(resources) !== undefined
-  ) {
+  const own = await host.files.stat(resources).catch(() => undefined);
+  if (own?.kind === "folder") {
     host.warn("Project-local resources skipped (use --approve or weir trust).");
   }
-  return trusted;
+  return false;
 }
 
 function chooseNames({ options }: RunCommandLine, dialect: Dialect): ToolChoice {
@@ -265,7 +300,7 @@ function canKeep(host: Host, { home, sessionDir }: SessionStore): boolean {
 
 function chooseSession(
   { options }: RunCommandLine,
-  { canKeep }: { canKeep: boolean },
+  { dialect: { policy }, canKeep }: { dialect: Dialect; canKeep: boolean },
 ): SessionChoice {
   const isNew = options.fork === undefined && options.session === undefined && !options.continue;
   if (options.noSession || (isNew && !canKeep)) {
@@ -283,12 +318,13 @@ function chooseSession(
   }
   if (options.sessionId !== undefined) return { kind: "id", id: options.sessionId };
   if (options.session !== undefined) return { kind: "find", text: options.session };
-  return { kind: options.continue ? "continue" : "new" };
+  if (!options.continue) return { kind: "new" };
+  return { kind: "continue", orNew: policy.nothingToContinue === "start_new" };
 }
 
 /** Keys of the endpoint, and what looks like one, are taken out of texts that leave the process. */
-function createRedact(choice: ModelChoice): (text: string) => string {
-  const secrets = secretsOf(choice.apiKey, choice.headers);
+function createRedact(choice: ModelChoice | StartError): (text: string) => string {
+  const secrets = choice instanceof StartError ? [] : secretsOf(choice.apiKey, choice.headers);
   return (text) => redact(text, secrets);
 }
 

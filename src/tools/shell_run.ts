@@ -161,13 +161,14 @@ export class ShellRun implements RunningCommand {
   }
 
   async #watchExit(): Promise<CommandEnd> {
-    const { code } = await this.#process.exited;
+    const { code, signal } = await this.#process.exited;
     // What the command wrote last is still on its way, so the table of processes is not read without need.
     await this.#untilQuiet(1);
     const leftRunning = await this.#process.isTreeRunning();
     await this.#untilQuiet(leftRunning ? QUIET_TURNS : LAST_TURNS);
     // The end of a command that is being stopped is not an end of its own.
-    return this.#isBroken ? await this.#broken.promise : { kind: "exited", code, leftRunning };
+    if (this.#isBroken) return await this.#broken.promise;
+    return { kind: "exited", code, leftRunning, ...(signal === undefined ? {} : { signal }) };
   }
 
   /** Until the pipe's end, or until nothing came from it for some turns of the event loop. */

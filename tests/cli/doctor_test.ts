@@ -30,6 +30,8 @@ function withPrograms(place: TemporaryPlace, programs: readonly string[]): Tempo
         start,
         environment,
         isRunning: () => false,
+        recordIn: () => Promise.resolve(),
+        endRecord: () => {},
         killAll: () => {},
       },
     },

@@ -122,11 +122,13 @@ function chatUsage(usage: ReplyUsage): object {
     prompt_tokens: usage.input,
     completion_tokens: usage.output,
     total_tokens: usage.input + usage.output,
-    prompt_tokens_details: {
-      cached_tokens: usage.cacheRead ?? 0,
-      // OpenAI has no such field; OpenRouter reports cache writes under this name.
-      ...(usage.cacheWrite !== undefined && { cache_write_tokens: usage.cacheWrite }),
-    },
+    ...(usage.cacheRead !== null && {
+      prompt_tokens_details: {
+        cached_tokens: usage.cacheRead ?? 0,
+        // OpenAI has no such field; OpenRouter reports cache writes under this name.
+        ...(usage.cacheWrite !== undefined && { cache_write_tokens: usage.cacheWrite }),
+      },
+    }),
     completion_tokens_details: { reasoning_tokens: usage.reasoning ?? 0 },
   };
 }

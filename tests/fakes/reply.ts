@@ -7,7 +7,8 @@
 export interface ReplyUsage {
   input: number;
   output: number;
-  cacheRead?: number;
+  /** Default 0; `null` (Chat Completions) reports nothing about a cache. */
+  cacheRead?: number | null;
   cacheWrite?: number;
   reasoning?: number;
 }

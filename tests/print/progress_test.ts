@@ -29,7 +29,7 @@ function reply(inputTokens: number, outputTokens: number): SessionEvent & { type
     stopReason: "stop",
     timestamp: 0,
   };
-  return { type: "reply_end", id: "a", message };
+  return { type: "reply_end", id: "a", message, reportedModel: undefined };
 }
 
 function start(kind: "message" | "notices"): SessionEvent {

@@ -249,3 +249,39 @@ Deno.test("circle approvals come from the configuration unless an option says ot
     },
   );
 });
+
+Deno.test("circle approvals keep grep away from credential files, but let their names be listed", async () => {
+  const files = { ".env": "needle=1\n", "a.txt": "needle\n", "sub/key.pem": "needle\n" };
+  const tried = [
+    { name: "grep", args: { pattern: "needle" } },
+    { name: "grep", args: { pattern: "needle", path: ".env" } },
+    { name: "grep", args: { pattern: "needle", path: "sub" } },
+    { name: "ls", args: {} },
+    { name: "find", args: { pattern: "*.pem" } },
+  ];
+  await tryCalls({ files }, tried, ([all, one, folder, ls, find]) => {
+    assertStringIncludes(all.output, "a.txt:1:");
+    assertEquals(/env|key/.test(all.output), false);
+    assertEquals(one, refusedWith(".env is a credential file"));
+    assertEquals([folder.status, folder.output.includes("needle")], ["success", false]);
+    assertStringIncludes(ls.output, ".env");
+    assertStringIncludes(find.output, "key.pem");
+  });
+});
+
+Deno.test("circle never shows the keys of the home's own configuration", async () => {
+  await withCircle({ replies: [] }, async (circle) => {
+    const { home } = circle.home;
+    circle.server.reply(
+      calls(
+        { id: "c0", name: "grep", args: { pattern: "test-key", path: home, glob: "*.jsonc" } },
+        { id: "c1", name: "grep", args: { pattern: "test-key", path: `${home}/config.jsonc` } },
+        { id: "c2", name: "read", args: { path: `${home}/config.jsonc` } },
+      ),
+      { text: "ok" },
+    );
+    const outputs = allOf(await circle.turn("go"), "tool_result").map(({ output }) => output);
+    const denied = "Denied by approval policy: config.jsonc is a credential file";
+    assertEquals(outputs, ["No matches found", denied, denied]);
+  });
+});

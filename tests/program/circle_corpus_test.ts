@@ -13,7 +13,9 @@ type Step = { send: string } | { receive: Record<string, unknown> } | { write: s
 
 interface CorpusFile {
   about: string;
-  setup?: Pick<CircleOptions, "args" | "files" | "models" | "extraConfig"> & { replies?: Reply[] };
+  setup?: Pick<CircleOptions, "args" | "files" | "models" | "extraConfig" | "contextWindow"> & {
+    replies?: Reply[];
+  };
   /** Every record up to the end of the input; the `jobs_stopped` of the end may be left out. */
   exchange: Step[];
 }

@@ -121,3 +121,34 @@ Deno.test("circle full detail of the demo model adds up", async () => {
     assert(allOf(records, "tool_start").length > 0);
   });
 });
+
+Deno.test("circle client that stops reading for a while loses nothing, and can still abort", async () => {
+  const piece = "0123456789".repeat(20);
+  const replies = [{ text: piece, pieces: 60_000 }, {
+    text: piece,
+    pieces: 60_000,
+    stallAfter: 59_000,
+  }];
+  await withCircle({ replies }, async (circle) => {
+    await circle.data({ type: "set_event_detail", detail: "full" });
+    await circle.begin("one");
+    circle.weir.pauseReading();
+    await circle.request(1);
+    // Read while stdout is stuck: the answer comes when the client reads again.
+    const id = await circle.send({ type: "get_state" });
+    circle.weir.resumeReading();
+    await circle.weir.response(id);
+    const records = await circle.weir.settled({ timeoutMs: 60_000 });
+    const [reply] = allOf(records, "assistant");
+    assertEquals(reply.text === piece.repeat(60_000), true);
+
+    await circle.begin("two");
+    await circle.weir.next("message_delta");
+    circle.weir.pauseReading();
+    const abort = await circle.send({ type: "abort" });
+    await circle.server.waitForAborted(1);
+    circle.weir.resumeReading();
+    await circle.weir.response(abort);
+    assertEquals((await circle.state()).isStreaming, false);
+  });
+});

@@ -309,7 +309,15 @@ Deno.test("circle session file with a torn last line and an unreadable one opens
     assertEquals(circle.weir.stderr.trim().split("\n").length, 1, circle.weir.stderr);
     assertMatch(circle.weir.stderr, /./);
     await circle.end();
+    // Every line is whole again; now one in the middle is spoilt.
     await sessionFiles(circle);
+    const lines = (await Deno.readTextFile(path)).split("\n");
+    const spoilt = lines.findIndex((line) => line.includes('"b"'));
+    lines[spoilt] = lines[spoilt].slice(0, 20);
+    await Deno.writeTextFile(path, lines.join("\n"));
+    await circle.start(["-c"]);
+    assertEquals(await contents(circle), ["first", "a", "second", "third", "c"]);
+    assertEquals(circle.weir.stderr.trim().split("\n").length, 1, circle.weir.stderr);
   });
 });
 

@@ -103,8 +103,8 @@ Deno.test("--extensions offers tools of MCP servers and extensions, and nothing 
       }`,
     },
     projectExtensions: {
-      "own.ts": `export default (weir: { addTool(tool: unknown): void }) =>
-        weir.addTool({ name: "own", description: "Own", run: (): string => "project" });`,
+      "own.js": `export default (weir) =>
+        weir.addTool({ name: "own", description: "Own", run: () => "project" });`,
     },
     env: { SOME_TOKEN: "secret", PLAIN: "plain" },
   }, async (bench) => {
@@ -279,4 +279,31 @@ Deno.test("abort ends a call of a server, and the session goes on", async () => 
     );
     await end(bench);
   });
+});
+
+Deno.test("-p uses extensions, and a signal during their start ends it", async () => {
+  await using server = startModelServer();
+  const servers = { tiny: tinyServer("good") };
+  await using place = await prepareHome({ server, extraConfig: { mcp: { servers } } });
+  const args = ["--mode", "json", "--extensions", "--yolo", place.workspace, "go on"];
+  {
+    server.reply({ toolCalls: [{ name: "tiny_echo", args: { text: "a" } }] }, { text: "Done." });
+    await using weir = await startWeir({ args, home: place.home });
+    await weir.closeInput();
+    assertEquals((await weir.next("tool_result")).output, "echo: a");
+    assertEquals((await weir.waitForExit()).code, 0);
+    assertEquals(await weir.livingProcesses(), []);
+  }
+  const config = JSON.parse(await Deno.readTextFile(`${place.home}/config.jsonc`));
+  config.mcp.servers = { hangs: tinyServer("hang") };
+  await Deno.writeTextFile(`${place.home}/config.jsonc`, JSON.stringify(config));
+  await using weir = await startWeir({ args, home: place.home });
+  await weir.closeInput();
+  while ((await weir.livingProcesses()).length < 2) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  weir.kill("SIGTERM");
+  assertEquals(await weir.waitForExit(), { code: 143, signal: null });
+  assertEquals(await weir.livingProcesses(), []);
+  assertEquals(weir.records, []);
 });

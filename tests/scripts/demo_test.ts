@@ -11,7 +11,7 @@ Deno.test("demo.ts shows a whole conversation and leaves nothing behind", async 
   const text = new TextDecoder().decode(stdout);
   assertEquals(code, 0);
   const lines = text.trimEnd().split("\n");
-  assertMatch(lines[0], /^\$ weir --mode rpc --model demo --trust /);
+  assertMatch(lines[0], /^\$ weir --mode rpc --dialect circle --model demo --trust /);
   assertMatch(lines.at(-1)!, /^Done: /);
   for (const line of lines.slice(1, -1)) {
     assertMatch(line, /^[<>] \{.*\}$/);

@@ -238,6 +238,8 @@ Deno.test("bash keeps secrets from commands", async () => {
         find: processes.find.bind(processes),
         environment: () => environment,
         isRunning: processes.isRunning.bind(processes),
+        recordIn: processes.recordIn.bind(processes),
+        endRecord: processes.endRecord.bind(processes),
         killAll: processes.killAll.bind(processes),
       },
     };

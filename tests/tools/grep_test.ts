@@ -144,6 +144,8 @@ Deno.test("grep finds the same with ripgrep and without", async () => {
         environment: () => processes.environment(),
         find: (program) => processes.find(program),
         isRunning: (pid) => processes.isRunning(pid),
+        recordIn: (folder) => processes.recordIn(folder),
+        endRecord: () => processes.endRecord(),
         killAll: () => processes.killAll(),
         start(options) {
           asked++;

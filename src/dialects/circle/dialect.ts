@@ -17,6 +17,7 @@ export const CIRCLE: Dialect = {
     write_todos: "todo",
   },
   describeStartError: (error) => ({ text: `✖ ${error.message}`, exitCode: error.exitCode }),
+  furtherSignals: "exit",
   exitCode: (end) => end.signalCode ?? 0,
   decode: decodeCircle,
   createEncoder: createCircleEncoder,

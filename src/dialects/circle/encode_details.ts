@@ -1,9 +1,8 @@
 /** The larger events of this dialect: compactions and what subagents do. */
 
 import type { AgentEvent } from "../../agent/agent_event.ts";
-import { textOf } from "../../agent/message.ts";
 import type { SessionEvent, SubagentEvent } from "../../session/event.ts";
-import { encodeNativeMessage, encodeUsage } from "./encode_messages.ts";
+import { encodeContentText, encodeNativeMessage, encodeUsage } from "./encode_messages.ts";
 
 type Json = Record<string, unknown>;
 
@@ -96,13 +95,11 @@ function encodeSubagentEvent(event: SubagentEvent): Json | undefined {
 }
 
 function encodeCallEnd(event: AgentEvent & { type: "call_end" }): Json[] {
-  const { call: { id, name }, message } = event;
+  const { call: { id, name, arguments: args }, message } = event;
   const status = message.isError ? "error" : "success";
   return [
-    { event: "tool_result", id, name, status, output: textOf(message) },
-    // A call that did not run has no end.
-    ...(event.cause === undefined || event.cause === "interrupted"
-      ? [{ event: "tool_end", id, status }]
-      : []),
+    { event: "tool_result", id, name, status, output: encodeContentText(message) },
+    { event: "tool_end", id, status },
+    ...(name === "todo" && !message.isError ? [{ event: "todo_list", todos: args.items }] : []),
   ];
 }

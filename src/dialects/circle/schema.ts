@@ -5,8 +5,9 @@
 
 import * as z from "zod/mini";
 
+/** At least one character that is not white space. */
 const message = z.string({ error: "message is required" })
-  .check(z.refine((text) => text.trim() !== "", { error: "message is required" }));
+  .check(z.regex(/\S/, { error: "message is required" }));
 
 /** Fields of a message that may come while a turn runs; anything but the two words counts as none. */
 const prompt = z.object({ message, streamingBehavior: z.optional(z.unknown()) });
@@ -24,7 +25,11 @@ export const COMMAND_SCHEMAS = {
   get_native_messages: nothing,
   get_last_assistant_text: nothing,
   get_session_stats: nothing,
-  set_session_name: z.object({ name: z.string({ error: "name is required" }) }),
+  set_session_name: z.object({
+    name: z.string({ error: "name is required" }).check(
+      z.regex(/\S/, { error: "name is required" }),
+    ),
+  }),
   get_available_models: nothing,
   set_model: z.object({
     modelId: z.optional(z.string({ error: "model ID is required" })),

@@ -25,7 +25,6 @@ const FREE_TOOLS = new Set([
 export interface ClassifyOptions {
   readonly host: Host;
   readonly workspace: string;
-  readonly home: string;
   readonly credentialPatterns: readonly string[];
   isCredentialFile(path: string): boolean;
 }
@@ -47,7 +46,7 @@ export async function classifyCall(
   const given = typeof args.path === "string" ? args.path : ".";
   const path = options.host.paths.resolve(options.workspace, given);
   const real = await resolveAsFarAsPossible(options.host, path);
-  if (await isSecret(options, [path, real])) {
+  if ([path, real].some((name) => options.isCredentialFile(name))) {
     return {
       class: "refused",
       reason: `${options.host.paths.basename(path)} is a credential file`,
@@ -57,12 +56,6 @@ export async function classifyCall(
   const outside = !isInside(options.host, options.workspace, path) ||
     !isInside(options.host, options.workspace, real);
   return { class: "asks", reason: `changes files ${outside ? "outside" : "in"} the workspace` };
-}
-
-async function isSecret(options: ClassifyOptions, paths: readonly string[]): Promise<boolean> {
-  if (paths.some((path) => options.isCredentialFile(path))) return true;
-  const own = options.host.paths.join(options.home, "config.jsonc");
-  return paths.includes(own) || paths.includes(await resolveAsFarAsPossible(options.host, own));
 }
 
 function isInside(host: Host, folder: string, path: string): boolean {

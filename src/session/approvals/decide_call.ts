@@ -8,15 +8,14 @@ import { classifyCall } from "./classify_call.ts";
 /** Decides in the modes `deny` and `allow`. Nobody is asked: silence means no. */
 export async function decideCall(
   call: { name: string; args: JsonObject },
-  options: { settings: Settings; isCredentialFile(path: string): boolean },
+  options: { settings: Settings },
 ): Promise<CallDecision> {
   const { settings } = options;
   const classified = await classifyCall(call, {
     host: settings.host,
     workspace: settings.workspace,
-    home: settings.home,
     credentialPatterns: settings.credentialPatterns,
-    isCredentialFile: options.isCredentialFile,
+    isCredentialFile: settings.isCredentialFile,
   });
   const allows = settings.approvals === "allow";
   switch (classified.class) {
