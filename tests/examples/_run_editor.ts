@@ -28,7 +28,7 @@ export function lacksProgram(name: string): boolean {
 }
 
 /**
- * The command that editors are told to start, as an array in JSON, which is a list in Lua with other brackets. It leaves its process id in the
+ * The command that editors are told to start, word by word. It leaves its process id in the
  * file `PID` when it starts.
  */
 export function weirCommand(): string[] {

@@ -6,7 +6,7 @@ const ignore = lacksProgram("emacs");
 const PRELUDE = `
 (require 'weir)
 (defvar result nil)
-(defun put (key value) (push (cons key value) result))
+(defun keep (key value) (push (cons key value) result))
 (defun text () (with-current-buffer (weir--buffer) (buffer-string)))
 (defun wait (condition)
   (let ((end (+ (float-time) 30)))
@@ -26,7 +26,7 @@ async function run(script: string, command = weirCommand()) {
 ${PRELUDE}
 (setq weir-command (list ${list}))
 (condition-case problem (progn ${script})
-  (error (put 'problem (error-message-string problem))))
+  (error (keep 'problem (error-message-string problem))))
 (let ((coding-system-for-write 'utf-8-unix))
   (write-region (json-encode result) nil (getenv "RESULT")))`,
     args: (file) => [
@@ -51,14 +51,14 @@ Deno.test({
           (insert "What is\\nin \\"kettle\\" ☕?")
           (call-interactively #'weir-ask))
         (settled)
-        (put 'changes changes))
-      (put 'text (text))
-      (put 'file (with-current-buffer (weir--buffer) (or buffer-file-name "none")))
+        (keep 'changes changes))
+      (keep 'text (text))
+      (keep 'file (with-current-buffer (weir--buffer) (or buffer-file-name "none")))
       (with-current-buffer (find-file-noselect "README.md")
         (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "And this?")))
           (let ((current-prefix-arg '(4))) (call-interactively #'weir-ask))))
       (settled)
-      (put 'second (text))
+      (keep 'second (text))
     `);
     const text = String(result.text);
     assertStringIncludes(text, '> What is\n> in "kettle" ☕?\n\n');
@@ -78,10 +78,10 @@ Deno.test({
       (wait-for "[ls]")
       (with-current-buffer "*weir*" (call-interactively (key-binding (kbd "C-c C-k"))))
       (settled)
-      (put 'aborted (text))
+      (keep 'aborted (text))
       (weir-ask "And now?")
       (settled)
-      (put 'text (text))
+      (keep 'text (text))
     `);
     const aborted = String(result.aborted);
     assertStringIncludes(aborted, "[aborted]");
@@ -97,15 +97,15 @@ Deno.test({
     const result = await run(`
       (weir-ask "What is here?")
       (wait-for "[ls]")
-      (put 'first (pid))
+      (keep 'first (pid))
       (call-process "kill" nil nil nil "-9" (pid))
       (wait-for "weir ended with code 9")
-      (put 'busy (if weir--busy "yes" "no"))
+      (keep 'busy (if weir--busy "yes" "no"))
       (weir-abort)
       (weir-ask "Again?")
       (settled)
-      (put 'second (pid))
-      (put 'text (text))
+      (keep 'second (pid))
+      (keep 'text (text))
     `);
     assertEquals(result.busy, "no");
     assert(result.first !== result.second);
@@ -118,12 +118,12 @@ Deno.test({
   ignore,
   async fn() {
     const refused = await run(
-      `(weir-ask "Hello?") (wait-for "weir ended") (put 'text (text))`,
+      `(weir-ask "Hello?") (wait-for "weir ended") (keep 'text (text))`,
       weirCommand().filter((word) => word !== "--trust"),
     );
     assertMatch(String(refused.text), /\[weir ended with code 2: [^]*not trusted/);
     const missing = await run(
-      `(put 'text (condition-case problem (weir-ask "Hello?") (error (error-message-string problem))))`,
+      `(keep 'text (condition-case problem (weir-ask "Hello?") (error (error-message-string problem))))`,
       ["no-such-weir"],
     );
     assertMatch(String(missing.text), /no-such-weir/);
