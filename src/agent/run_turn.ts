@@ -189,7 +189,7 @@ class TurnRun {
       return { kind: "end", result };
     }
     this.#lengthCuts = 0;
-    if (answer.trim() !== "") {
+    if (answer !== "") {
       this.#emptyAnswers = 0;
       return { kind: "answered", result };
     }

@@ -30,7 +30,12 @@ const model = object({
   reasoning: optional(boolean),
   input: optional(listOf(oneOf("text", "image"))),
   price: optional(
-    object({ input: rate, output: rate, cacheRead: optional(rate), cacheWrite: optional(rate) }),
+    object({
+      input: withDefault(rate, 0),
+      output: withDefault(rate, 0),
+      cacheRead: optional(rate),
+      cacheWrite: optional(rate),
+    }),
   ),
 });
 

@@ -106,7 +106,8 @@ function shownUrl({ baseUrl, secrets }: EndpointContext): string {
 function httpKind(status: number, text: string): ModelErrorKind {
   if (status === 401 || status === 403) return "auth";
   if (status === 400 && OVERFLOW.test(text)) return "overflow";
-  if (status === 413 && (OVERFLOW.test(text) || TOO_LARGE.test(text))) return "overflow";
+  // Whatever it says: a request that is too large gets smaller by taking out older messages.
+  if (status === 413) return "overflow";
   // A used-up balance does not come back by waiting.
   if (status === 429) return /insufficient_quota/i.test(text) ? "request" : "rate_limit";
   if (status === 408 || status === 409 || status >= 500) return "server";

@@ -32,8 +32,6 @@ let savedCount = 0;
 export class Compactor {
   readonly #settings: Settings;
   readonly #customer: WorkshopCustomer;
-  /** Tokens at which a compaction failed; it is not tried again before the conversation is clearly longer. */
-  #failedAt = 0;
 
   constructor(options: { settings: Settings; customer: WorkshopCustomer }) {
     this.#settings = options.settings;
@@ -45,7 +43,7 @@ export class Compactor {
     const window = this.#settings.model.info.contextWindow;
     if (window === undefined) return;
     const tokens = this.#customer.transcript.contextTokens;
-    if (tokens < window * FULL_SHARE || tokens < this.#failedAt * 1.05) return;
+    if (tokens < window * FULL_SHARE) return;
     await this.#compact("auto", { window, tokens, signal });
   }
 
@@ -63,7 +61,9 @@ export class Compactor {
   ): Promise<boolean> {
     const { transcript } = this.#customer;
     const { messages } = transcript.context;
-    const cut = chooseCut(messages, window * KEPT_SHARE);
+    // What was refused must get shorter, also where a tenth of the window would hold everything.
+    const cut = chooseCut(messages, window * KEPT_SHARE) ||
+      (trigger === "overflow" ? chooseCut(messages, 0) : 0);
     if (cut === 0) return false;
     const startedAt = Date.now();
     const older = messages.slice(0, cut);
@@ -85,7 +85,6 @@ export class Compactor {
       return true;
     } catch (error) {
       signal.throwIfAborted();
-      this.#failedAt = tokens;
       await tell({ phase: "error", message: errorText(error).split("\n")[0]! });
       return false;
     }

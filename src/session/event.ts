@@ -37,6 +37,8 @@ export type SessionEvent =
     readonly type: "turn_start";
     readonly turn: number;
     readonly opening: TurnOpening | undefined;
+    /** The message could not be stored: the turn ends at once. */
+    readonly unsaved?: boolean;
   }
   /** A turn is over. `usage` is the sum of its replies; `durationMs` is the time since its `turn_start`. */
   | ({

@@ -253,6 +253,7 @@ export class Session implements AsyncDisposable {
     const turn = ++this.#turn;
     let startedAt = Date.now();
     let closed = false;
+    let isOpen = false;
     const close = (result: TurnResult) => {
       closed = true;
       this.#closeTurn(turn, { ...result, durationMs: Math.max(1, Date.now() - startedAt) });
@@ -267,6 +268,7 @@ export class Session implements AsyncDisposable {
     let result: TurnResult;
     try {
       await this.#openTurn(turn, opening);
+      isOpen = true;
       startedAt = Date.now();
       const kit = await this.#openKit();
       const { policy } = this.#settings;
@@ -289,6 +291,7 @@ export class Session implements AsyncDisposable {
       });
     } catch (error) {
       if (!this.#controller.signal.aborted) this.#settings.host.warn(`weir: ${errorReport(error)}`);
+      if (!isOpen) this.#emit(unsavedTurn(turn, opening));
       result = fail(error);
     }
     if (opening.kind === "notices" && result.outcome === "failed") this.#noticeTurns.hold();
@@ -320,9 +323,11 @@ export class Session implements AsyncDisposable {
     }
     const message = await this.#createMessage(opening, { expand: true });
     const id = this.transcript.append(message);
-    const { text, origin, requestId } = opening;
-    const told: TurnOpening = { id, message, text, origin, requestId };
-    await this.#emit({ type: "turn_start", turn, opening: told });
+    await this.#emit({
+      type: "turn_start",
+      turn,
+      opening: describeOpening(opening, { id, message }),
+    });
   }
 
   async #createMessage(
@@ -492,6 +497,32 @@ export class Session implements AsyncDisposable {
     const items = event.message.details?.items;
     if (Array.isArray(items)) this.#emit({ type: "plan_change", items });
   }
+}
+
+function describeOpening(
+  opening: Opening & { kind: "message" },
+  stored: Pick<TurnOpening, "id" | "message">,
+): TurnOpening {
+  const { text, origin, requestId } = opening;
+  return { ...stored, text, origin, requestId };
+}
+
+/** A turn whose message could not be stored is told all the same, so that its failure has a beginning. */
+function unsavedTurn(turn: number, opening: Opening): SessionEvent {
+  if (opening.kind === "notices") {
+    return { type: "turn_start", turn, opening: undefined, unsaved: true };
+  }
+  const message: UserMessage = {
+    role: "user",
+    content: [{ type: "text", text: opening.text }],
+    timestamp: Date.now(),
+  };
+  return {
+    type: "turn_start",
+    turn,
+    opening: describeOpening(opening, { id: "", message }),
+    unsaved: true,
+  };
 }
 
 function abortOf(signal: AbortSignal): Promise<void> {

@@ -183,6 +183,8 @@ function resolveNamed(
   { config, start }: { config: Config; start: StartOptions },
 ): ModelChoice {
   const { host, commandLine: { options: { apiKey, baseUrl } } } = start;
+  const isProviderAlone = name.endsWith("/") && Object.hasOwn(config.providers, name.slice(0, -1));
+  if (isProviderAlone) throw new RequestError("invalid", "model ID is required");
   try {
     return resolveModel(config, { model: name, provider, apiKey, baseUrl, host });
   } catch (error) {

@@ -162,6 +162,18 @@ export function isEnd({ type, message }: WireRecord): boolean {
       message !== "Stopped after repeated output-token limits.";
 }
 
+/** The ids that the answers to these lines carry. */
+export function idsOn(lines: string): string[] {
+  return lines.split("\n").filter((line) => line.trim() !== "").map((line) => {
+    try {
+      const { id, type } = JSON.parse(line) as Record<string, unknown>;
+      return typeof id === "string" && typeof type === "string" ? id : "";
+    } catch {
+      return "";
+    }
+  });
+}
+
 /** A reply that calls tools. */
 export function calls(...toolCalls: readonly ReplyToolCall[]): Reply {
   return { toolCalls };

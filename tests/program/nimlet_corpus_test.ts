@@ -6,7 +6,7 @@
 import { assert } from "@std/assert";
 import type { Reply } from "../fakes/reply.ts";
 import { expectRecords } from "./_expect_records.ts";
-import { type Nimlet, type NimletOptions, withNimlet } from "./_with_nimlet.ts";
+import { idsOn, type Nimlet, type NimletOptions, withNimlet } from "./_with_nimlet.ts";
 
 /** A line to send, a record to receive, an empty file of the workspace to write (a command may wait for it), or the end of the input. */
 type Step =
@@ -44,18 +44,6 @@ async function replay(nimlet: Nimlet, { exchange }: CorpusFile): Promise<void> {
   }
   await nimlet.end();
   expectRecords(weir.records, expected);
-}
-
-/** The ids that the answers to these lines carry. */
-function idsOn(lines: string): string[] {
-  return lines.split("\n").filter((line) => line.trim() !== "").map((line) => {
-    try {
-      const { id, type } = JSON.parse(line) as Record<string, unknown>;
-      return typeof id === "string" && typeof type === "string" ? id : "";
-    } catch {
-      return "";
-    }
-  });
 }
 
 Deno.test("nimlet corpus is what the program does", async (t) => {

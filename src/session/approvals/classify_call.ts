@@ -36,6 +36,8 @@ export async function classifyCall(
   const { name, args } = call;
   if (FREE_TOOLS.has(name)) return FREE;
   if (name === "bash") {
+    const own = findOwnFile(String(args.command), options);
+    if (own !== undefined) return { class: "refused", reason: `${own} is a credential file` };
     return classifyCommand(String(args.command), {
       credentialPatterns: options.credentialPatterns,
     });
@@ -57,6 +59,24 @@ export async function classifyCall(
     !isInside(options.host, options.workspace, real);
   return { class: "asks", reason: `changes files ${outside ? "outside" : "in"} the workspace` };
 }
+
+/**
+ * A word of a command that names one of Weir's own files with keys. Other names are known by their base name alone, and `config.jsonc` is an ordinary name
+ * elsewhere. Like all analysis of commands this is a seat belt.
+ */
+function findOwnFile(command: string, options: ClassifyOptions): string | undefined {
+  const { host, workspace } = options;
+  for (const word of command.split(/[\s"'`;|&<>()=]+/)) {
+    if (!word.endsWith(OWN_FILE)) continue;
+    const expanded = word
+      .replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, () => host.homeFolder)
+      .replace(/^(?:\$WEIR_HOME|\$\{WEIR_HOME\})(?=\/)/, () => host.getEnv("WEIR_HOME") ?? "");
+    if (options.isCredentialFile(host.paths.resolve(workspace, expanded))) return word;
+  }
+  return undefined;
+}
+
+const OWN_FILE = "config.jsonc";
 
 function isInside(host: Host, folder: string, path: string): boolean {
   const relative = host.paths.relative(folder, path);
