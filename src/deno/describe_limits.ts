@@ -35,7 +35,11 @@ function describePlaces(use: LimitedUse & { folder: string }, canRun: boolean): 
       path: folder,
       effect: "the agent cannot change files, unless its commands do",
     },
-    { kind: "write", path: home, effect: "the conversation is not kept, nor is long output" },
+    {
+      kind: "write",
+      path: home,
+      effect: "the conversation is not kept, nor is long output, and there are no background jobs",
+    },
   ] as const;
   for (const { kind, path, effect } of places) {
     if (path !== undefined && !mayUse(kind, path)) lines.push(missing(`${kind}=${path}`, effect));

@@ -330,6 +330,16 @@ function createRedact(choice: ModelChoice | StartError): (text: string) => strin
   return (text) => redact(text, secrets);
 }
 
+/** `undefined` where this process may not make one: then the home has to do. */
+async function makeTempFolder(host: Host): Promise<string | undefined> {
+  try {
+    return await host.files.makeTempFolder("weir-");
+  } catch (error) {
+    if (error instanceof HostError && error.code === "permission") return undefined;
+    throw error;
+  }
+}
+
 /** `<home>/jobs/<pid>-<ms>-<8 hex>`, or a folder outside the home, which is removed at the end, when nothing may be kept. */
 function createOutputFolder(
   host: Host,
@@ -337,7 +347,10 @@ function createOutputFolder(
 ): Pick<Settings, "outputFolder" | "removeOutput"> {
   let made: Promise<string> | undefined;
   const make = async () => {
-    if (temporary) return await host.files.makeTempFolder("weir-");
+    if (temporary) {
+      const folder = await makeTempFolder(host);
+      if (folder !== undefined) return folder;
+    }
     const parent = host.paths.join(home, "jobs");
     await removeOldOutput(host, parent);
     const random = crypto.getRandomValues(new Uint32Array(1))[0]!.toString(16).padStart(8, "0");

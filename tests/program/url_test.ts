@@ -169,6 +169,7 @@ Deno.test("weir.js without --allow-run has no bash tool and tells both", async (
 Deno.test("weir.js without --allow-write only reads", async () => {
   await withPlace([
     { toolCalls: [{ name: "read", args: { path: "notes.txt" } }] },
+    bash("seq 100000"),
     { text: "fine" },
   ], async (place) => {
     const { home, workspace } = place.home;
@@ -176,9 +177,13 @@ Deno.test("weir.js without --allow-write only reads", async () => {
     const { records, said } = await turn(weir, "hello");
     assertEquals(said, [
       `weir: --allow-write=${workspace} is missing: the agent cannot change files, unless its commands do`,
-      `weir: --allow-write=${home} is missing: the conversation is not kept, nor is long output`,
+      `weir: --allow-write=${home} is missing: the conversation is not kept, nor is long output, and there are no background jobs`,
     ]);
     assertStringIncludes(String(allOf(records, "tool_result")[0]!.output), "second line");
+    assertMatch(
+      String(allOf(records, "tool_result")[1]!.output),
+      /could not be kept[^]*100000\nExit code: 0$/,
+    );
     const names = offered(place.server);
     assertEquals(names.filter((name) => ["write", "edit"].includes(name)), []);
     assert(names.includes("bash") && names.includes("ls"));
