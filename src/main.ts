@@ -11,6 +11,8 @@ import {
 } from "./cli/command_line.ts";
 import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
+import { guardAccess } from "./deno/guard_access.ts";
+import { mayUse } from "./deno/permissions.ts";
 import { watchOutput } from "./deno/watch_output.ts";
 import type { AcpDialect } from "./dialects/acp/dialect.ts";
 import type { Dialect } from "./dialects/dialect.ts";
@@ -29,6 +31,7 @@ export async function main(): Promise<never> {
     // deno-lint-ignore no-console
     console[method] = (...values: unknown[]) => console.error(...values);
   }
+  guardAccess();
   const host = createDenoHost();
   Deno.exit(await runProgram(Deno.args, host));
 }
@@ -96,7 +99,7 @@ async function createIo(): Promise<CommandIo> {
 
 function isFolder(path: string): boolean {
   try {
-    return Deno.statSync(path).isDirectory;
+    return mayUse("read", path) && Deno.statSync(path).isDirectory;
   } catch {
     return false;
   }

@@ -3,6 +3,8 @@
  * ours.
  */
 
+import { mayRun } from "./permissions.ts";
+
 /** The systems whose `tail` ends when its reader is gone. */
 const hasGnuTail = Deno.build.os === "linux";
 
@@ -11,7 +13,9 @@ const hasGnuTail = Deno.build.os === "linux";
  * ends it, and so does the end of this process.
  */
 export function watchOutput(onGone: () => void): Disposable {
-  if (!hasGnuTail || Deno.stdout.isTerminal()) return { [Symbol.dispose]: () => {} };
+  if (!hasGnuTail || Deno.stdout.isTerminal() || !mayRun("tail")) {
+    return { [Symbol.dispose]: () => {} };
+  }
   let isOver = false;
   let child: Deno.ChildProcess | undefined;
   try {
@@ -25,7 +29,7 @@ export function watchOutput(onGone: () => void): Disposable {
       if (!isOver && signal === "SIGPIPE") onGone();
     }, () => {});
   } catch {
-    // No tail, or no permission to run it.
+    // No tail.
   }
   return {
     [Symbol.dispose]() {

@@ -3,7 +3,7 @@
  * and the text, never whether to try again.
  */
 
-import { errorText, ModelError, type ModelErrorKind } from "../errors.ts";
+import { errorText, HostError, ModelError, type ModelErrorKind } from "../errors.ts";
 import { shownText } from "../agent/redact.ts";
 
 /** What texts about an endpoint may name and what they must hide. */
@@ -29,7 +29,6 @@ const OVERFLOW = new RegExp(
   ].join("|"),
   "i",
 );
-const TOO_LARGE = /too large|too big|entity|length limit/i;
 
 /** An answer with an error status. `body` is its text, complete or the beginning of it. */
 export function httpError(
@@ -66,6 +65,10 @@ export function streamError(
 /** A request that got no answer at all. */
 export function networkError(cause: unknown, context: EndpointContext): ModelError {
   const text = shownText(causeText(cause), context.secrets);
+  // Nothing that another try would change.
+  if (cause instanceof HostError && cause.code === "permission") {
+    return new ModelError("set_up", `Cannot reach ${shownUrl(context)}: ${text}`, { cause });
+  }
   return new ModelError(
     "network",
     `Cannot reach ${

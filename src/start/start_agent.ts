@@ -7,7 +7,7 @@ import type { RunCommandLine } from "../cli/command_line.ts";
 import { type Config, configFile, findHome, readConfig } from "../config/config.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
-import type { Host } from "../host.ts";
+import { accessTo, type Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
 import { createMissingModel } from "./missing_model.ts";
 import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
@@ -20,6 +20,7 @@ import type { OpenedSession, Settings, ToolChoice } from "../session/settings.ts
 import { createCredentialCheck } from "../session/approvals/credential_files.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
 import { isTrusted } from "../config/trust.ts";
+import { endpointsOf, warnOfLimits } from "./warn_of_limits.ts";
 
 export interface StartOptions {
   readonly host: Host;
@@ -44,6 +45,7 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const { options } = commandLine;
   const home = findHome(host, { currentFolder });
   const given = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
+  warnOfLimits(host, { folder: given, home: host.paths.isAbsolute(home) ? home : undefined });
   const homeConfig = await readConfig(host, { home, workspace: given, trusted: false, signal });
   const firstTry = tryToResolve(homeConfig, start);
   const mayLackModel = dialect.policy.missingModel === "fail_turns";
@@ -57,10 +59,15 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
+  if (!(choice instanceof StartError)) {
+    warnOfLimits(host, { endpoints: endpointsOf(choice, { config, host }) });
+  }
   const { settings, store } = await createSettings(start, { home, workspace, config, choice });
   const opened = await open(start, store);
   // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
-  if (!options.noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
+  if (!options.noSession && canKeep(host, store)) {
+    void host.processes?.recordIn(host.paths.join(home, "running"));
+  }
   if (!options.extensions) return { settings, opened };
   try {
     const started = await loadExtensions({
@@ -123,7 +130,7 @@ export async function createSettings(
     openSession: () =>
       openConversation(host, {
         ...store,
-        choice: { kind: options.noSession ? "memory" : "new" },
+        choice: { kind: options.noSession || !canKeep(host, store) ? "memory" : "new" },
         signal,
       }),
     redact: createRedact(choice),
@@ -147,7 +154,7 @@ async function open(start: StartOptions, store: SessionStore): Promise<OpenedSes
   const { host, commandLine, dialect, signal } = start;
   await using held = new AsyncDisposableStack();
   try {
-    const choice = chooseSession(commandLine, dialect);
+    const choice = chooseSession(commandLine, { dialect, canKeep: canKeep(host, store) });
     const opened = await openConversation(host, { ...store, choice, signal });
     held.use(opened.journal);
     const named = await nameSession(opened, commandLine.options.name ?? "");
@@ -208,8 +215,10 @@ function resolveNamed(
   }
 }
 
-/** The real path of a folder that exists. */
+/** The real path of a folder that exists, or that nobody may look at. */
 export async function resolveFolder(host: Host, given: string): Promise<string> {
+  // Its commands may still work there.
+  if (!accessTo(host, given).read) return given;
   const info = await host.files.stat(given).catch(() => undefined);
   if (info?.kind !== "folder") throw new StartError("folder", `No such folder: ${given}`);
   return await host.files.realPath(given);
@@ -229,7 +238,8 @@ export async function decideTrust(
     );
   }
   if (trusted) return true;
-  const own = await host.files.stat(host.paths.join(workspace, ".weir")).catch(() => undefined);
+  const resources = host.paths.join(workspace, ".weir");
+  const own = await host.files.stat(resources).catch(() => undefined);
   if (own?.kind === "folder") {
     host.warn("Project-local resources skipped (use --approve or weir trust).");
   }
@@ -306,11 +316,18 @@ async function saveDeliveryMode(
   });
 }
 
+/** Whether conversations can be read and written where they are kept. */
+function canKeep(host: Host, { home, sessionDir }: SessionStore): boolean {
+  const { read, write } = accessTo(host, sessionDir ?? home);
+  return read && write;
+}
+
 function chooseSession(
   { options }: RunCommandLine,
-  { policy }: StartOptions["dialect"],
+  { dialect: { policy }, canKeep }: { dialect: StartOptions["dialect"]; canKeep: boolean },
 ): SessionChoice {
-  if (options.noSession) {
+  const isNew = options.fork === undefined && options.session === undefined && !options.continue;
+  if (options.noSession || (isNew && !canKeep)) {
     return {
       kind: "memory",
       ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
@@ -335,6 +352,16 @@ function createRedact(choice: ModelChoice | StartError): (text: string) => strin
   return (text) => redact(text, secrets);
 }
 
+/** `undefined` where this process may not make one: then the home has to do. */
+async function makeTempFolder(host: Host): Promise<string | undefined> {
+  try {
+    return await host.files.makeTempFolder("weir-");
+  } catch (error) {
+    if (error instanceof HostError && error.code === "permission") return undefined;
+    throw error;
+  }
+}
+
 /** `<home>/jobs/<pid>-<ms>-<8 hex>`, or a folder outside the home, which is removed at the end, when nothing may be kept. */
 function createOutputFolder(
   host: Host,
@@ -342,7 +369,10 @@ function createOutputFolder(
 ): Pick<Settings, "outputFolder" | "removeOutput"> {
   let made: Promise<string> | undefined;
   const make = async () => {
-    if (temporary) return await host.files.makeTempFolder("weir-");
+    if (temporary) {
+      const folder = await makeTempFolder(host);
+      if (folder !== undefined) return folder;
+    }
     const parent = host.paths.join(home, "jobs");
     await removeOldOutput(host, parent);
     const random = crypto.getRandomValues(new Uint32Array(1))[0]!.toString(16).padStart(8, "0");
