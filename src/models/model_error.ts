@@ -29,7 +29,6 @@ const OVERFLOW = new RegExp(
   ].join("|"),
   "i",
 );
-const TOO_LARGE = /too large|too big|entity|length limit/i;
 
 /** An answer with an error status. `body` is its text, complete or the beginning of it. */
 export function httpError(
