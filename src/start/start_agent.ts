@@ -324,7 +324,7 @@ function canKeep(host: Host, { home, sessionDir }: SessionStore): boolean {
 
 function chooseSession(
   { options }: RunCommandLine,
-  { dialect: { policy }, canKeep }: { dialect: Pick<Dialect, "policy">; canKeep: boolean },
+  { dialect: { policy }, canKeep }: { dialect: StartOptions["dialect"]; canKeep: boolean },
 ): SessionChoice {
   const isNew = options.fork === undefined && options.session === undefined && !options.continue;
   if (options.noSession || (isNew && !canKeep)) {
