@@ -85,6 +85,7 @@ export type {
 } from "./src/errors.ts";
 export type {
   AppendFile,
+  FileAccess,
   FileInfo,
   FolderEntry,
   Host,
@@ -92,12 +93,14 @@ export type {
   HostPaths,
   HostProcess,
   HostProcesses,
+  LimitedUse,
   ProcessEnd,
   StartOptions,
 } from "./src/host.ts";
 export type { EndCause, HubEnd, StoredMessage } from "./src/session/command.ts";
 export type {
   CompactionPhase,
+  CompactionTrigger,
   QueueDepths,
   SessionEvent,
   SubagentEvent,
