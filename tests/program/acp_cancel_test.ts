@@ -108,7 +108,7 @@ Deno.test("acp stops everything at the end of its input, and answers what is ope
     await client.update("tool_call_update", ({ status }) => status === "in_progress");
     const second = client.prompt(session, "wait");
     await client.weir.closeInput();
-    assertEquals(await client.weir.waitForExit({ timeoutMs: 5000 }), { code: 0, signal: null });
+    assertEquals(await client.weir.waitForExit({ timeoutMs: 15_000 }), { code: 0, signal: null });
     assertEquals(await client.stopReason(first), "cancelled");
     assertEquals(await client.stopReason(second), "cancelled");
     assertEquals(await client.weir.livingProcesses(), []);
@@ -131,7 +131,7 @@ Deno.test("acp ends with its client, and with signals", async () => {
     await client.weir.closeOutput();
     // Something has to be written for the program to see it; a first answer may still fit into the pipe.
     const writing = setInterval(() => client.send("session/list"), 50);
-    const exit = client.weir.waitForExit({ timeoutMs: 5000 });
+    const exit = client.weir.waitForExit({ timeoutMs: 15_000 });
     assertEquals((await exit.finally(() => clearInterval(writing))).code, 0);
     assertEquals(await client.weir.livingProcesses(), []);
   });
@@ -142,7 +142,7 @@ Deno.test("acp ends with its client, and with signals", async () => {
       const id = client.prompt(session, "sleep");
       await client.update("tool_call_update", ({ status }) => status === "in_progress");
       client.weir.kill(signal);
-      assertEquals((await client.weir.waitForExit({ timeoutMs: 5000 })).code, code);
+      assertEquals((await client.weir.waitForExit({ timeoutMs: 15_000 })).code, code);
       assertEquals(await client.stopReason(id), "cancelled");
       assertEquals(await client.weir.livingProcesses(), []);
     });
@@ -172,7 +172,7 @@ Deno.test("acp takes the end of its input for a no to what it has asked", () =>
     const id = client.prompt(session, "write");
     await client.asked("session/request_permission");
     await client.weir.closeInput();
-    assertEquals((await client.weir.waitForExit({ timeoutMs: 5000 })).code, 0);
+    assertEquals((await client.weir.waitForExit({ timeoutMs: 15_000 })).code, 0);
     assertEquals(await client.stopReason(id), "cancelled");
     assertEquals(client.states(session, "Write a.txt"), ["pending", "failed"]);
     assertEquals(await Deno.stat(`${workspace}/a.txt`).catch(() => undefined), undefined);

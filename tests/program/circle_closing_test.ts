@@ -4,7 +4,15 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { startModelServer } from "../fakes/model_server.ts";
 import { prepareHome } from "../fakes/prepare_home.ts";
 import { startWeir } from "../fakes/weir_process.ts";
-import { backgroundCall, jobOf, makeFile, noticesIn, outline, untilFile } from "./_jobs.ts";
+import {
+  backgroundCall,
+  jobOf,
+  makeFile,
+  noticesIn,
+  outline,
+  untilFile,
+  untilLog,
+} from "./_jobs.ts";
 import { allOf, calls, type Circle, saidIn, withCircle } from "./_with_circle.ts";
 
 const YOLO = ["--yolo"];
@@ -153,12 +161,13 @@ Deno.test("circle end of input finishes the turn and its follow-ups before anyth
 
 Deno.test("circle jobs of an earlier conversation are stopped without a wait, and it is told of them", async () => {
   const replies = [
-    calls(backgroundCall("b1", "echo begun; trap 'echo bye; exit' TERM; sleep 300 & wait")),
+    calls(backgroundCall("b1", "trap 'echo bye; exit' TERM; echo begun; sleep 300 & wait")),
     { text: "runs" },
     { text: "other" },
   ];
   await withCircle({ args: ["--yolo", "--session-id", "first"], replies }, async (circle) => {
-    await circle.turn("go");
+    const [started] = allOf(await circle.turn("go"), "job");
+    await untilLog(jobOf(started), "begun");
     await circle.data({ type: "new_session" });
     await circle.turn("hello");
     await circle.end();
