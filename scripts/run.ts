@@ -182,7 +182,9 @@ async function runDeno({ args, counts, env }: Step): Promise<{ code: number; out
 /** Children use the same source without asking again, and trust the machine's certificates as every Deno from 2.9 on does. */
 function childEnvironment(): Record<string, string> {
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
-  return { WEIR_STD: source, DENO_TLS_CA_STORE: store };
+  // Most tests wait for processes most of the time, so more of them run than there are cores.
+  const jobs = Deno.env.get("DENO_JOBS") ?? "4";
+  return { WEIR_STD: source, DENO_TLS_CA_STORE: store, DENO_JOBS: jobs };
 }
 
 /** Copies the child's output to ours as it comes; resolves to the end of it, where the summary is. */
