@@ -149,7 +149,11 @@ Deno.test("createSession() keeps conversations under home and goes on with them"
   });
   assertEquals(again.messages.length, 2);
   assertEquals((await again.prompt("2")).outcome, "answered");
-  await using memory = await createSession({ host, workspace: "/project", model: scripted(say("x")) });
+  await using memory = await createSession({
+    host,
+    workspace: "/project",
+    model: scripted(say("x")),
+  });
   await memory.prompt("1");
   await assertRejects(() => host.files.realPath("/home/.weir"), HostError);
 });

@@ -123,7 +123,10 @@ for (const [name, style] of Object.entries({ WHOLE_FILE_MENTIONS, CUT_FILE_MENTI
     large.set(PNG);
     assertEquals(await added(style, "@p", { files: { "/project/p": large } }), "");
     assertEquals(await added(style, "@p", { files: { "/project/p": large.subarray(1) } }), "");
-    assertEquals(await added(style, "@p", { files: { "/project/p": large.subarray(0, -1) } }), "{p}");
+    assertEquals(
+      await added(style, "@p", { files: { "/project/p": large.subarray(0, -1) } }),
+      "{p}",
+    );
   });
 
   Deno.test(`expandMentions() with ${name} looks at no file without an @`, async () => {
