@@ -23,7 +23,7 @@ Deno.test("isTrusted() lets the nearest ancestor decide", async () => {
   await using place = await createTemporaryPlace();
   await Deno.mkdir(`${place.workspace}/a/b/c`, { recursive: true });
   await Deno.mkdir(`${place.root}/working`);
-  await writeStore(place, { "/project": true, "/project/a/b": false, "/project/a/b/c/d": true });
+  await writeStore(place, { "/work": true, "/work/a/b": false, "/work/a/b/c/d": true });
   assertEquals(
     await Promise.all(
       ["work", "work/a", "work/a/b", "work/a/b/c", "", "working", "work/none"]
@@ -38,11 +38,11 @@ Deno.test("isTrusted() resolves symlinks on both sides", async () => {
   await Deno.mkdir(`${place.root}/outside`);
   await Deno.symlink(`${place.root}/outside`, `${place.workspace}/link`);
   await Deno.symlink(place.workspace, `${place.root}/alias`);
-  await writeStore(place, { "/project": true });
+  await writeStore(place, { "/work": true });
   assertEquals([await ask(place, "alias"), await ask(place, "work/link")], [true, false]);
   await writeStore(place, { "/alias": true });
   assertEquals(await ask(place, "work"), true);
-  await writeStore(place, { "/alias": false, "/project": true });
+  await writeStore(place, { "/alias": false, "/work": true });
   assertEquals(await ask(place, "work"), false);
 });
 

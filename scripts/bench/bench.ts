@@ -37,7 +37,7 @@ if (asJson) console.log(JSON.stringify(figures, null, 2));
 
 async function preparePlace(folder: string): Promise<Place> {
   const home = `${folder}/home`;
-  const workspace = await Deno.realPath(folder) + "/project";
+  const workspace = await Deno.realPath(folder) + "/work";
   await Deno.mkdir(home);
   await Deno.mkdir(workspace);
   const provider = {

@@ -47,11 +47,11 @@ export async function runEditor(
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "weir_editor_" }));
   try {
     for (const name of ["home", "home/tmp", "work"]) await Deno.mkdir(`${folder}/${name}`);
-    await Deno.writeTextFile(`${folder}/project/README.md`, "# Kettle\n");
+    await Deno.writeTextFile(`${folder}/work/README.md`, "# Kettle\n");
     await Deno.writeTextFile(`${folder}/script`, script);
     const { code, stdout, stderr } = await new Deno.Command(program, {
       args: args(`${folder}/script`),
-      cwd: `${folder}/project`,
+      cwd: `${folder}/work`,
       clearEnv: true,
       env: {
         ...cleanEnvironment(`${folder}/home`),

@@ -49,7 +49,7 @@ Deno.test("compile.ts makes an executable that needs nothing else", async (conte
   if (!await isCompiled(context)) return;
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "weir_compile_" }));
   try {
-    const [home, work] = [`${folder}/home`, `${folder}/project`];
+    const [home, work] = [`${folder}/home`, `${folder}/work`];
     for (const path of [home, work]) await Deno.mkdir(path);
     const program = new URL(`dist/${name}`, root).pathname;
     const env = { HOME: home, PATH: "/usr/bin:/bin", TMPDIR: folder };

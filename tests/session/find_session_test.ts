@@ -49,7 +49,7 @@ Deno.test("sessionFolder() names the folder after the workspace", () => {
     "/home/.weir/sessions/--C--a-b--",
   );
   assertEquals(sessionFolder(host, { ...store, sessionDir: "/x/y" }), "/x/y");
-  assertEquals(sessionFolder(host, { ...store, sessionDir: "y" }), "/project/app/y");
+  assertEquals(sessionFolder(host, { ...store, sessionDir: "y" }), "/work/app/y");
   const long = (end: string) =>
     host.paths.basename(sessionFolder(host, { ...store, workspace: "/ü".repeat(200) + end }));
   assertEquals(new TextEncoder().encode(long("/a")).length < 220, true);
@@ -99,7 +99,7 @@ Deno.test("findSessionFiles() looks into nothing but the session folder that was
 Deno.test("findSessionFiles() knows the workspace by another path, too", async () => {
   const host = createMemoryHost({
     files: { "/real/app/x": "", [`${FOLDER}/1.jsonl`]: sessionText([], header("a1", "/real/app")) },
-    symlinks: { "/project": "/real" },
+    symlinks: { "/work": "/real" },
   });
   assertEquals(ids(await findSessionFiles(host, store, { signal })), ["a1"]);
 });
