@@ -11,7 +11,7 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from "../agent/tool.ts";
-import { errorText } from "../errors.ts";
+import { errorText, HostError } from "../errors.ts";
 import { parseArguments } from "./arguments.ts";
 import { globMatcher } from "./glob.ts";
 import { findRipgrep, mayMatch } from "./ripgrep.ts";
@@ -202,7 +202,7 @@ class Grep implements Disposable {
       signal.throwIfAborted();
       if (error instanceof SlowPatternError) throw new Error(`pattern: ${error.message} (${name})`);
       // A file of a folder that cannot be read is passed over; one that was named is not.
-      if (path === "") throw error;
+      if (path === "" || !(error instanceof HostError)) throw error;
     }
   }
 }

@@ -17,6 +17,8 @@ export class LineMatcher implements Disposable {
   readonly #regExp: RegExp;
   readonly #inlineLength: number;
   #worker: Worker | undefined;
+  /** Where the worker loads its program from, which takes a while. */
+  #url: string | undefined;
 
   constructor(regExp: RegExp) {
     this.#regExp = regExp;
@@ -38,11 +40,14 @@ export class LineMatcher implements Disposable {
   [Symbol.dispose](): void {
     this.#worker?.terminate();
     this.#worker = undefined;
+    if (this.#url !== undefined) URL.revokeObjectURL(this.#url);
+    this.#url = undefined;
   }
 
   async #testInWorker(lines: readonly string[], signal: AbortSignal): Promise<readonly boolean[]> {
     signal.throwIfAborted();
-    const worker = this.#worker ??= startWorker(this.#regExp);
+    const url = this.#url ??= createProgram(this.#regExp);
+    const worker = this.#worker ??= new Worker(url, { type: "module" });
     const { promise, resolve, reject } = Promise.withResolvers<readonly boolean[]>();
     const onAbort = () => reject(signal.reason);
     const timer = setTimeout(
@@ -73,16 +78,11 @@ export class LineMatcher implements Disposable {
 }
 
 /** The worker's program is a text, so that it is the same in a page, in a bundle and in an executable. */
-function startWorker(regExp: RegExp): Worker {
+function createProgram(regExp: RegExp): string {
   const pattern = `new RegExp(${JSON.stringify(regExp.source)}, ${JSON.stringify(regExp.flags)})`;
   const program = `const regExp = ${pattern};
 onmessage = ({ data }) => postMessage(data.map((line) => regExp.test(line)));`;
-  const url = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
-  try {
-    return new Worker(url, { type: "module" });
-  } finally {
-    URL.revokeObjectURL(url);
-  }
+  return URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
 }
 
 /**
