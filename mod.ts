@@ -15,7 +15,21 @@ export { THINKING_LEVELS } from "./src/agent/model.ts";
 export { errorOutcome, textOutcome } from "./src/agent/tool.ts";
 export { HostError, ModelError, RequestError, StartError } from "./src/errors.ts";
 export { version } from "./src/version.ts";
-export type { Extension, ExtensionApi } from "./src/extensions/extension_api.ts";
+export type {
+  CallView,
+  Extension,
+  ExtensionApi,
+  ExtensionTool,
+  JsonRecord,
+  MaybePromise,
+  RequestAddition,
+  RequestView,
+  ResultView,
+  SessionView,
+  ToolAnswer,
+  ToolCallHook,
+  ToolRunContext,
+} from "./src/extensions/extension_api.ts";
 
 export type { AgentEvent, MessageOrigin, NotRunCause } from "./src/agent/agent_event.ts";
 export type {
@@ -71,6 +85,7 @@ export type {
 } from "./src/errors.ts";
 export type {
   AppendFile,
+  FileAccess,
   FileInfo,
   FolderEntry,
   Host,
@@ -78,12 +93,14 @@ export type {
   HostPaths,
   HostProcess,
   HostProcesses,
+  LimitedUse,
   ProcessEnd,
   StartOptions,
 } from "./src/host.ts";
 export type { EndCause, HubEnd, StoredMessage } from "./src/session/command.ts";
 export type {
   CompactionPhase,
+  CompactionTrigger,
   QueueDepths,
   SessionEvent,
   SubagentEvent,

@@ -141,7 +141,9 @@ function refuseImports(code: string, entry: string): void {
 }
 
 if (import.meta.main) {
-  for (const target of [await bundle(), await bundleLibrary()]) {
+  const isLibrary = Deno.args[0] === "library";
+  for (const make of isLibrary ? [bundleLibrary] : [bundle, bundleLibrary]) {
+    const target = await make();
     const { size } = await Deno.stat(target);
     console.log(`dist/${target.pathname.split("/").at(-1)}, ${Math.round(size / 1024)} KiB`);
   }

@@ -29,6 +29,16 @@ const allowed: Record<string, string[]> = {
     "src/session/attachments.ts",
     // The session format is what one of the wire languages speaks.
     "src/session/stored_usage.ts",
+    // What a connection with several conversations is made of: their interfaces, and the one queue that keeps everything in order.
+    "src/session/client_help.ts",
+    "src/session/job_record.ts",
+    "src/session/jobs.ts",
+    "src/session/plan_change.ts",
+    "src/session/record_queue.ts",
+    "src/session/seat.ts",
+    "src/session/seats.ts",
+    "src/session/settings.ts",
+    "src/tools/question.ts",
     "agent",
     "wire",
     "host",

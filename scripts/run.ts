@@ -7,6 +7,8 @@ interface Step {
   args: string[];
   /** Ends with the summary of a test run, which is counted. */
   counts?: boolean;
+  /** Added to the environment. */
+  env?: Record<string, string>;
 }
 interface Totals {
   passed: number;
@@ -22,6 +24,13 @@ const tasks: Record<string, (args: string[], source: Source) => Step[]> = {
   compile: script("compile.ts"),
   bench: script("bench/bench.ts"),
   test: (args, source) => [testStep({ args, source, paths: ["tests"] })],
+  "test:faults": (args, source) => {
+    const { rounds, rest } = takeRounds(args);
+    return [{
+      ...testStep({ args: rest, source, paths: ["tests/faults"] }),
+      env: { WEIR_ROUNDS: rounds },
+    }];
+  },
   ok: (args, source) => [
     { name: "format", args: ["fmt", "--check", "--config", configFile(source)] },
     { name: "lint", args: ["lint", "--config", configFile(source)] },
@@ -72,12 +81,22 @@ function script(name: string): (args: string[], source: Source) => Step[] {
   }];
 }
 
+/** `--rounds N`: N times as many rounds as in every run of the tests; 25 without it. */
+function takeRounds(args: string[]): { rounds: string; rest: string[] } {
+  const at = args.findIndex((arg) => arg === "--rounds" || arg.startsWith("--rounds="));
+  if (at < 0) return { rounds: "25", rest: args };
+  const isJoined = args[at].includes("=");
+  const rounds = isJoined ? args[at].slice("--rounds=".length) : args[at + 1];
+  if (!(Number(rounds) > 0)) stop(`Cannot run rounds: --rounds takes a number above 0`);
+  return { rounds, rest: args.toSpliced(at, isJoined ? 1 : 2) };
+}
+
 function testStep(
   { args, source, paths }: { args: string[]; source: Source; paths: string[] },
 ): Step {
   return {
     name: "tests",
-    args: ["test", "-A", ...sourceOptions(source), ...places(args, paths), ...args],
+    args: ["test", "-A", "--parallel", ...sourceOptions(source), ...places(args, paths), ...args],
     counts: true,
   };
 }
@@ -128,11 +147,11 @@ async function runSteps(steps: Step[]): Promise<number> {
   return firstCode;
 }
 
-async function runDeno({ args, counts }: Step): Promise<{ code: number; output: string }> {
+async function runDeno({ args, counts, env }: Step): Promise<{ code: number; output: string }> {
   const child = new Deno.Command(Deno.execPath(), {
     args,
     cwd: root,
-    env: childEnvironment(),
+    env: { ...childEnvironment(), ...env },
     stdin: "inherit",
     stdout: counts ? "piped" : "inherit",
     stderr: "inherit",
@@ -163,7 +182,9 @@ async function runDeno({ args, counts }: Step): Promise<{ code: number; output: 
 /** Children use the same source without asking again, and trust the machine's certificates as every Deno from 2.9 on does. */
 function childEnvironment(): Record<string, string> {
   const store = Deno.env.get("DENO_TLS_CA_STORE") ?? "mozilla,system";
-  return { WEIR_STD: source, DENO_TLS_CA_STORE: store };
+  // Most tests wait for processes most of the time, so more of them run than there are cores.
+  const jobs = Deno.env.get("DENO_JOBS") ?? "4";
+  return { WEIR_STD: source, DENO_TLS_CA_STORE: store, DENO_JOBS: jobs };
 }
 
 /** Copies the child's output to ours as it comes; resolves to the end of it, where the summary is. */

@@ -189,6 +189,11 @@ export class ModelError extends Error {
   }
 }
 
+/** A turn has made as many model requests as it may; the calls of the last reply have their results. */
+export class TurnLimitError extends Error {
+  override readonly name = "TurnLimitError";
+}
+
 /** The text of anything that was thrown. */
 export function errorText(error: unknown): string {
   if (error instanceof Error) return error.message || error.name;

@@ -1,5 +1,5 @@
 /**
- * Host: what the product needs from a machine. Interfaces only; `src/deno/` implements them for real machines, `src/memory_host.ts`
+ * Host: what the product needs from a machine. Interfaces and one reader of them; `src/deno/` implements them for real machines, `src/memory_host.ts`
  * for pages and tests. Imports only the errors.
  *
  * Paths are absolute strings in the host's own form. Every method that fails throws `HostError`.
@@ -39,8 +39,18 @@ export interface AppendFile extends AsyncDisposable {
   close(): void;
 }
 
+/** What this process may do with what is at and below a path, whatever the rights of its user are. */
+export interface FileAccess {
+  /** Whether it may be read. */
+  readonly read: boolean;
+  /** Whether it may be written. */
+  readonly write: boolean;
+}
+
 /** The files of a machine. */
 export interface HostFiles {
+  /** Only where the process itself is restricted; without it everything may be tried. */
+  access?(path: string): FileAccess;
   /** Follows symlinks; `undefined` when nothing is there (a dangling symlink included). */
   stat(path: string): Promise<FileInfo | undefined>;
   /** Does not follow a symlink at the end of the path. */
@@ -169,6 +179,16 @@ export interface HostPaths {
   relative(from: string, to: string): string;
 }
 
+/** What a run is going to use. What is left out is not judged. */
+export interface LimitedUse {
+  /** The workspace. */
+  readonly folder?: string;
+  /** Of settings and conversations; `undefined` when this process may not know where it is. */
+  readonly home?: string | undefined;
+  /** URLs of models, of which one is enough. */
+  readonly endpoints?: readonly string[];
+}
+
 /** A machine, as far as the product needs one. */
 export interface Host {
   /** Which kind of system it is. */
@@ -181,10 +201,18 @@ export interface Host {
   readonly paths: HostPaths;
   /** `undefined` where no process can be started: the agent has no `bash` then. */
   readonly processes: HostProcesses | undefined;
-  /** The user's home folder. */
+  /** The user's home folder; empty when this process may not know it. */
   readonly homeFolder: string;
+  /** Only where the process itself is restricted: a line for people for each thing that it may not do, with what stops working. */
+  describeLimits?(use: LimitedUse): readonly string[];
   /** A variable of the environment. */
   getEnv(name: string): string | undefined;
   /** Writes one line for people, never to stdout. */
   warn(line: string): void;
+}
+
+/** What may be done with files; everything on a host that is not restricted, nothing with a path that is not absolute. */
+export function accessTo(host: Host, path: string): FileAccess {
+  if (!host.paths.isAbsolute(path)) return { read: false, write: false };
+  return host.files.access?.(path) ?? { read: true, write: true };
 }

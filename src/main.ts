@@ -11,11 +11,15 @@ import {
 } from "./cli/command_line.ts";
 import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
+import { guardAccess } from "./deno/guard_access.ts";
+import { mayUse } from "./deno/permissions.ts";
+import { watchOutput } from "./deno/watch_output.ts";
+import type { AcpDialect } from "./dialects/acp/dialect.ts";
 import type { Dialect } from "./dialects/dialect.ts";
 import { errorText, StartError } from "./errors.ts";
 import type { Host } from "./host.ts";
 import type { StartedAgent } from "./start/start_agent.ts";
-import { loadDialect } from "./start/load_dialect.ts";
+import { loadConnectionDialect, loadDialect } from "./start/load_dialect.ts";
 
 /** Signals that end the program, with their exit codes. */
 const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
@@ -27,6 +31,7 @@ export async function main(): Promise<never> {
     // deno-lint-ignore no-console
     console[method] = (...values: unknown[]) => console.error(...values);
   }
+  guardAccess();
   const host = createDenoHost();
   Deno.exit(await runProgram(Deno.args, host));
 }
@@ -57,6 +62,8 @@ async function runProgram(args: readonly string[], host: Host): Promise<number> 
       });
     }
     for (const warning of commandLine.warnings) host.warn(warning);
+    const own = await loadConnectionDialect(commandLine.dialect);
+    if (own !== undefined) return await runConnection(commandLine, { dialect: own, host });
     dialect = await loadDialect(commandLine.dialect);
     const isLasting = commandLine.mode === "rpc";
     return await (isLasting ? run : runOnce)(commandLine, { dialect, host });
@@ -92,7 +99,7 @@ async function createIo(): Promise<CommandIo> {
 
 function isFolder(path: string): boolean {
   try {
-    return Deno.statSync(path).isDirectory;
+    return mayUse("read", path) && Deno.statSync(path).isDirectory;
   } catch {
     return false;
   }
@@ -126,11 +133,36 @@ async function run(
     host.processes?.endRecord();
     return signals.code;
   }
-  const hub = new Hub(agent);
+  const hub = new Hub({ ...agent, watchClient: watchOutput });
   stop = () => hub.stop("signal");
   if (signals.code !== undefined) stop();
   await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });
   const end = await hub.ended;
+  host.processes?.endRecord();
+  return dialect.exitCode({ ...end, signalCode: signals.code });
+}
+
+/** Serves a client whose dialect opens its conversations itself. */
+async function runConnection(
+  commandLine: RunCommandLine,
+  { dialect, host }: { dialect: AcpDialect; host: Host },
+): Promise<number> {
+  const [{ startConnection }, { serve }] = await Promise.all([
+    import("./start/start_connection.ts"),
+    import("./serve.ts"),
+  ]);
+  const stdout = Deno.stdout.writable;
+  if (commandLine.options.extensions) await keepStdout();
+  const connection = await startConnection({
+    host,
+    dialect,
+    commandLine,
+    currentFolder: Deno.cwd(),
+    signal: new AbortController().signal,
+  });
+  const signals = listenForSignals({ host, dialect, onSignal: () => connection.stop("signal") });
+  await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub: connection });
+  const end = await connection.ended;
   host.processes?.endRecord();
   return dialect.exitCode({ ...end, signalCode: signals.code });
 }
@@ -175,7 +207,7 @@ async function runOnce(
 /** The first signal ends the run in order; what a further one does is said by the dialect. */
 function listenForSignals({ host, dialect, onSignal }: {
   host: Host;
-  dialect: Dialect;
+  dialect: Pick<Dialect, "furtherSignals">;
   onSignal: () => void;
 }): { readonly code: number | undefined } {
   const state: { code: number | undefined } = { code: undefined };

@@ -181,3 +181,14 @@ Deno.test("setConfigValues() removes a key with its comma and keeps the comments
     assertEquals(await place.read("home/config.jsonc"), after);
   }
 });
+
+Deno.test("setConfigValue() loses nothing when others change the file at the same time", async () => {
+  await using place = await createTemporaryPlace();
+  const { host, home } = place;
+  const names = Array.from({ length: 10 }, (_, i) => `key${i}`);
+  await Promise.all(
+    names.map((name) => setConfigValue(host, { home, path: ["agent", name], value: name, signal })),
+  );
+  const { agent } = JSON.parse(await place.read("home/config.jsonc"));
+  assertEquals(Object.keys(agent).toSorted(), names);
+});

@@ -16,7 +16,8 @@ if (unknown.length > 0) {
 const root = new URL("../..", import.meta.url);
 const program = isExecutable
   ? [new URL("dist/weir", root).pathname]
-  : [Deno.execPath(), "run", "-A", (await bundle()).pathname];
+  // Under the same conditions as the floors: without looking for a configuration.
+  : [Deno.execPath(), "run", "-A", "--no-config", (await bundle()).pathname];
 await using server = await startModelServer({ strict: false });
 const folder = await Deno.makeTempDir({ prefix: "weir_bench_" });
 const figures: Figure[] = [];
@@ -59,6 +60,7 @@ async function preparePlace(folder: string): Promise<Place> {
   ];
   return {
     weir: [...program, "--mode", "rpc", "--trust", workspace],
+    acp: [...program, "--mode", "acp"],
     floorLines: floor("floor_lines.js"),
     floorStream: floor("floor_stream.js"),
     env: { WEIR_HOME: home },

@@ -15,6 +15,7 @@ export interface Figure {
 export interface Place {
   /** Starts the program under measurement, with `--mode rpc` and what it needs. */
   readonly weir: readonly string[];
+  readonly acp: readonly string[];
   readonly floorLines: readonly string[];
   readonly floorStream: readonly string[];
   readonly env: Record<string, string>;
@@ -27,6 +28,7 @@ const GET_STATE = '{"id":1,"type":"get_state"}\n';
 
 export const MEASURES: Record<string, (place: Place) => Promise<Figure[]>> = {
   start: measureStart,
+  acpStart: measureAcpStart,
   roundTrips: measureRoundTrips,
   pipelined: measurePipelined,
   stream: measureStream,
@@ -50,6 +52,32 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await run();
   return performance.now() - start;
+}
+
+async function measureAcpStart(place: Place): Promise<Figure[]> {
+  const initialize =
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n';
+  const start = async (argv: readonly string[]) => {
+    const begin = performance.now();
+    await using child = new Child(argv, { env: place.env });
+    await child.send(initialize);
+    await child.line();
+    return performance.now() - begin;
+  };
+  await start(place.acp);
+  const ours: number[] = [];
+  const floor: number[] = [];
+  for (let i = 0; i < 15; i++) {
+    ours.push(await start(place.acp));
+    floor.push(await start(place.floorLines));
+  }
+  const middle = (values: number[]) => values.toSorted((a, b) => a - b)[7]!;
+  return [figure("acp: start to initialize answered", {
+    unit: "ms",
+    ours: middle(ours),
+    floor: middle(floor),
+    aim: "≤ 2.0",
+  })];
 }
 
 async function measureStart(place: Place): Promise<Figure[]> {

@@ -9,8 +9,14 @@ import type { JsonObject, ToolCall, ToolResultMessage } from "./message.ts";
 import type { TurnResult } from "./run_turn.ts";
 import type { Tool } from "./tool.ts";
 
-/** What is decided about a call before it runs. */
+/** What is decided about a call before it runs; `asked`: somebody is asked, and calls that only read need not wait for the answer. */
 export type CallDecision =
+  | CallVerdict
+  /** `answer` may reject like the hook itself. */
+  | { readonly run: "asked"; readonly answer: Promise<CallVerdict> };
+
+/** The last word about a call. */
+export type CallVerdict =
   | { readonly run: true }
   | {
     readonly run: false;

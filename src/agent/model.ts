@@ -66,6 +66,7 @@ export interface ModelReplyEnd {
   /** `length`: it was cut by its limit. */
   readonly stopReason: "stop" | "length" | "toolUse";
   /** The endpoint's own word. */
+  /** As the endpoint says it; `refusal` for a reply that the endpoint marks as one. */
   readonly rawStopReason: string | undefined;
   /** The model that the endpoint says answered; `undefined` when it does not say. */
   readonly model: string | undefined;

@@ -6,7 +6,7 @@
 import { errorText, type ModelError } from "../errors.ts";
 import type { AgentEvent, NotRunCause } from "./agent_event.ts";
 import type { Conversation } from "./conversation.ts";
-import type { CallDecision, TurnHooks } from "./hook.ts";
+import type { CallVerdict, TurnHooks } from "./hook.ts";
 import type { ToolCall, ToolResultMessage } from "./message.ts";
 import {
   errorOutcome,
@@ -63,59 +63,75 @@ export interface ToolRunOptions {
 /** Carries out the calls; every one has a stored result and a `call_end` when it resolves. Never throws for a tool's failure. */
 export async function runTools(calls: readonly ToolCall[], options: ToolRunOptions): Promise<void> {
   const groups = splitGroups(calls, options);
-  const finished = new Map<PlannedCall, FinishedCall>();
-  if (options.announceCalls === "first") {
-    for (const planned of groups.flat()) {
-      await options.emit({ type: "call_start", call: planned.call });
-      const hopeless = decideAtOnce(planned, options);
-      if (hopeless === undefined) continue;
-      finished.set(planned, await endCall(planned, notRun(hopeless), options));
+  const planned = groups.flat();
+  const run: ToolRun = { options, ended: new Map(), keepsLater: options.announceCalls === "first" };
+  if (run.keepsLater) await announce(planned, run);
+  const waiting = [...groups];
+  const isUnique = new Set(calls.map((call) => call.id)).size === calls.length;
+  /** Calls that only read do not wait for somebody's answer about an earlier one. */
+  const runReads = async () => {
+    // Results of calls with the same id are told apart by their order.
+    for (let i = 0; isUnique && i < waiting.length;) {
+      if (waiting[i]![0]!.tool?.group !== "read") i++;
+      else await runGroup(waiting.splice(i, 1)[0]!, { whileAsked: async () => {} }, run);
     }
+  };
+  for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
+    await runGroup(group, { whileAsked: runReads }, run);
   }
-  const kept: (() => Promise<void>)[] = [];
-  for (const group of groups) {
-    const runs = group.map((planned) => ({ planned, done: finished.get(planned) }));
-    await runGroup(runs, options, (keep) => kept.push(keep));
-  }
-  for (const keep of kept) await keep();
+  if (!run.keepsLater) return;
+  for (const call of planned) await keepCall(call, run.ended.get(call)!, options);
 }
 
-/** Runs calls side by side. With all calls announced first, their results are kept only when every call of the reply has ended. */
+/** The calls of one reply, while they run. */
+interface ToolRun {
+  readonly options: ToolRunOptions;
+  /** Those that have ended. */
+  readonly ended: Map<PlannedCall, FinishedCall>;
+  /** Results are stored when every call has ended, in call order; otherwise each as soon as it is its turn. */
+  readonly keepsLater: boolean;
+}
+
+/** Tells of all calls before the first one runs; those that cannot run end at once. */
+async function announce(planned: readonly PlannedCall[], run: ToolRun): Promise<void> {
+  const { options, ended } = run;
+  for (const call of planned) {
+    await options.emit({ type: "call_start", call: call.call });
+    const refusal = decideAtOnce(call, options);
+    if (refusal !== undefined) ended.set(call, await endCall(call, notRun(refusal), options));
+  }
+}
+
 async function runGroup(
-  group: readonly { planned: PlannedCall; done: FinishedCall | undefined }[],
-  options: ToolRunOptions,
-  later: (keep: () => Promise<void>) => void,
+  group: readonly PlannedCall[],
+  { whileAsked }: { whileAsked: () => Promise<void> },
+  run: ToolRun,
 ): Promise<void> {
-  const keepLater = options.announceCalls === "first";
-  const keep = async (planned: PlannedCall, ended: FinishedCall) => {
-    if (keepLater) later(() => keepCall(planned, ended, options));
-    else await keepCall(planned, ended, options);
+  const { options, ended, keepsLater } = run;
+  const finish = async (planned: PlannedCall, end: FinishedCall) => {
+    ended.set(planned, end);
+    if (!keepsLater) await keepCall(planned, end, options);
   };
+  const open = group.filter((planned) => !ended.has(planned));
   if (options.signal.aborted) {
-    for (const { planned, done } of group) {
-      await keep(planned, done ?? await endCall(planned, notBegun(), options));
-    }
+    for (const planned of open) await finish(planned, await endCall(planned, notBegun(), options));
     return;
   }
   const startedAt: number[] = [];
-  for (const { planned: { call } } of group) {
+  for (const { call } of open) {
     startedAt.push(Date.now());
-    if (!keepLater) await options.emit({ type: "call_start", call });
+    if (!keepsLater) await options.emit({ type: "call_start", call });
   }
   const running: Promise<FinishedCall>[] = [];
-  for (const [i, { planned, done }] of group.entries()) {
-    if (done !== undefined) {
-      running.push(Promise.resolve(done));
-      continue;
-    }
-    const decision = await decide(planned, options);
+  for (const [i, planned] of open.entries()) {
+    const decision = await decide(planned, { whileAsked }, options);
     const how = { decision, inGroup: group.length > 1, startedAt: startedAt[i]! };
     // The failure of one call must not surface as an unhandled rejection while an earlier one is awaited.
-    const end = startCall(planned, how, options).then((ended) => endCall(planned, ended, options));
+    const end = startCall(planned, how, options).then((ran) => endCall(planned, ran, options));
     end.catch(() => {});
     running.push(end);
   }
-  for (const [i, end] of running.entries()) await keep(group[i]!.planned, await end);
+  for (const [i, end] of running.entries()) await finish(open[i]!, await end);
 }
 
 /** A call with the tool that it names and its arguments as far as they are good. */
@@ -181,14 +197,25 @@ function decideAtOnce(planned: PlannedCall, options: ToolRunOptions): Refusal | 
   return { run: false, cause: "bad_arguments", text };
 }
 
-type Refusal = CallDecision & { run: false };
+type Refusal = CallVerdict & { run: false };
 
-async function decide(planned: PlannedCall, options: ToolRunOptions): Promise<CallDecision> {
+async function decide(
+  planned: PlannedCall,
+  { whileAsked }: { whileAsked: () => Promise<void> },
+  options: ToolRunOptions,
+): Promise<CallVerdict> {
   const { call, tool } = planned;
   const refusal = decideAtOnce(planned, options);
   if (refusal !== undefined) return refusal;
+  let meanwhile: Promise<void> | undefined;
   try {
-    const decision = await options.hooks.beforeCall(call, tool!, call.arguments, options.signal);
+    let decision = await options.hooks.beforeCall(call, tool!, call.arguments, options.signal);
+    if (decision.run === "asked") {
+      meanwhile = whileAsked();
+      // Awaited below; until then a failure must not count as unhandled.
+      meanwhile.catch(() => {});
+      decision = await decision.answer;
+    }
     if (!decision.run && decision.reason !== undefined) {
       await options.emit({ type: "call_not_run", call, reason: decision.reason });
     }
@@ -196,12 +223,14 @@ async function decide(planned: PlannedCall, options: ToolRunOptions): Promise<Ca
   } catch (error) {
     if (options.signal.aborted) return { run: false, cause: "interrupted", text: "" };
     return { run: false, cause: "refused", text: errorText(error) };
+  } finally {
+    await meanwhile;
   }
 }
 
 async function startCall(
   planned: PlannedCall,
-  how: { decision: CallDecision; inGroup: boolean; startedAt: number },
+  how: { decision: CallVerdict; inGroup: boolean; startedAt: number },
   options: ToolRunOptions,
 ): Promise<CallEnd> {
   const { call, tool, parsed } = planned;

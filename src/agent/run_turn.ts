@@ -3,7 +3,7 @@
  * no queue and no wire: what waits, what is allowed and what is kept is decided by its owner, through hooks and the conversation.
  */
 
-import type { ModelError } from "../errors.ts";
+import { type ModelError, TurnLimitError } from "../errors.ts";
 import type { AgentEvent } from "./agent_event.ts";
 import type { Conversation } from "./conversation.ts";
 import type { RetryPlan, TurnHooks } from "./hook.ts";
@@ -36,6 +36,8 @@ export interface TurnOptions {
   readonly failures?: "hidden" | "told" | undefined;
   readonly emptyAnswer: "fail" | "ask_again" | "accept";
   readonly lengthCut: "answer" | "go_on";
+  /** Model requests in this turn before it fails with `TurnLimitError`; `undefined` for no limit. */
+  readonly maxRequests?: number | undefined;
   readonly toolContext: Omit<ToolContext, "callId" | "signal" | "onOutput">;
   readonly signal: AbortSignal;
   setting(): Promise<TurnSetting>;
@@ -48,7 +50,8 @@ export type TurnResult =
   & (
     | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
     | { readonly outcome: "aborted" }
-    | { readonly outcome: "failed"; readonly error: string }
+    /** `cause`: what was thrown, where it was that. */
+    | { readonly outcome: "failed"; readonly error: string; readonly cause?: unknown }
   );
 
 /** The text of the failure of a reply that has neither text nor calls. */
@@ -89,8 +92,13 @@ class TurnRun {
   async run(): Promise<TurnResult> {
     const { hooks, signal } = this.#options;
     let afterAnswer = false;
+    const { maxRequests = Infinity } = this.#options;
     try {
-      while (true) {
+      for (let requests = 0;; requests++) {
+        if (requests >= maxRequests) {
+          const error = `Stopped after ${maxRequests} model requests in one turn`;
+          return this.#end({ outcome: "failed", error, cause: new TurnLimitError(error) });
+        }
         await hooks.beforeRequest({ afterAnswer, signal });
         signal.throwIfAborted();
         const next = await this.#runStep();
@@ -221,7 +229,7 @@ class TurnRun {
       return { kind: "end", result };
     }
     this.#lengthCuts = 0;
-    if (answer.trim() !== "" || emptyAnswer === "accept") {
+    if (answer !== "" || emptyAnswer === "accept") {
       this.#emptyAnswers = 0;
       return { kind: "answered", result };
     }
@@ -249,7 +257,7 @@ class TurnRun {
       if (await this.#options.hooks.makeRoom(this.#options.signal)) return { kind: "next" };
     }
     this.#options.signal.throwIfAborted();
-    return { kind: "end", result: { outcome: "failed", error: error.message } };
+    return { kind: "end", result: { outcome: "failed", error: error.message, cause: error } };
   }
 
   /** Stores and tells a reply that came to nothing, and makes the request again when the owner has a plan for that. */
@@ -347,7 +355,10 @@ class TurnRun {
     if (isPartial(message) && message.content.length > 0) conversation.append(message, { id });
     await emit({ type: "reply_broken", id, message, again });
     if (result.kind === "aborted") return { kind: "end", result: { outcome: "aborted" } };
-    if (!again) return { kind: "end", result: { outcome: "failed", error: result.error.message } };
+    if (!again) {
+      const { error } = result;
+      return { kind: "end", result: { outcome: "failed", error: error.message, cause: error } };
+    }
     this.#repeatedAfterBreak = true;
     return { kind: "next" };
   }
@@ -356,7 +367,7 @@ class TurnRun {
 type StepEnd =
   | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
   | { readonly outcome: "aborted" }
-  | { readonly outcome: "failed"; readonly error: string };
+  | { readonly outcome: "failed"; readonly error: string; readonly cause?: unknown };
 
 /** What follows a step: another one (`next`), maybe another one, or the end. */
 type NextStep =

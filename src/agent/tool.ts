@@ -139,35 +139,50 @@ export interface Tool<Arguments = unknown> extends ToolSpec {
 /**
  * A result of one text.
  *
- * @example A tool of one's own
+ * @example A tool of one's own, and a model of one's own that calls it
  * ```ts
- * import { createDemoModel, createSession, errorOutcome, textOutcome, type Tool } from "@weir/weir";
+ * import { createDemoModel, createSession, type Model, textOutcome, type Tool } from "@weir/weir";
  *
- * // The built-in demo calls `ls` when it is offered; this one lists something else.
- * const shelf: Tool<{ path: string }> = {
- *   name: "ls",
- *   description: "Lists the books on the shelf.",
+ * const shelf: Tool<{ topic: string }> = {
+ *   name: "find_book",
+ *   description: "Finds a book on the shelf.",
  *   parameters: {
  *     type: "object",
- *     properties: { path: { type: "string" } },
- *     required: ["path"],
+ *     properties: { topic: { type: "string" } },
+ *     required: ["topic"],
  *     additionalProperties: false,
  *   },
- *   parse: ({ path }) =>
- *     typeof path === "string"
- *       ? { ok: true, value: { path } }
- *       : { ok: false, problem: "path: expected a string" },
- *   run: ({ path }) =>
- *     Promise.resolve(path === "." ? textOutcome("atlas.md\n") : errorOutcome("No such shelf")),
+ *   parse: ({ topic }) =>
+ *     typeof topic === "string"
+ *       ? { ok: true, value: { topic } }
+ *       : { ok: false, problem: "topic: expected a string" },
+ *   run: ({ topic }) => Promise.resolve(textOutcome(`The big book of ${topic}`)),
  * };
- * await using session = await createSession({
- *   model: createDemoModel(),
- *   tools: [shelf],
- *   onlyTools: ["ls"],
- *   approvals: "allow",
- * });
- * const end = await session.prompt("What is there?");
- * if (end.outcome !== "answered" || !end.answer.includes("atlas.md")) throw new Error("no answer");
+ * const model: Model = {
+ *   ...createDemoModel(),
+ *   async reply({ messages }, { sink }) {
+ *     const end = { rawStopReason: undefined, model: undefined, responseId: undefined, usage: undefined };
+ *     const last = messages.at(-1);
+ *     if (last?.role !== "toolResult") {
+ *       const [id, name] = ["call_1", shelf.name];
+ *       await sink({ type: "tool_input_start", index: 0, id, name });
+ *       const call = { type: "toolCall", id, name, arguments: { topic: "kettles" } } as const;
+ *       await sink({ type: "tool_input_end", index: 0, call });
+ *       return { ...end, stopReason: "toolUse" };
+ *     }
+ *     const text = last.content.map((block) => block.type === "text" ? block.text : "").join("");
+ *     await sink({ type: "text_start", index: 0 });
+ *     await sink({ type: "text_delta", index: 0, delta: text });
+ *     await sink({ type: "text_end", index: 0, text });
+ *     return { ...end, stopReason: "stop" };
+ *   },
+ * };
+ * // A tool that Weir does not know asks before it runs; here nobody has to be asked.
+ * await using session = await createSession({ model, tools: [shelf], approvals: "allow" });
+ * const end = await session.prompt("What can I read about kettles?");
+ * if (end.outcome !== "answered" || end.answer !== "The big book of kettles") {
+ *   throw new Error(JSON.stringify(end));
+ * }
  * ```
  */
 export function textOutcome(text: string, options?: { details?: JsonObject }): ToolOutcome {

@@ -1,5 +1,7 @@
 /** `weir export`: writes a stored conversation as a page. Only reads the session, so another process may have it open. */
 
+import { configFile } from "../config/config.ts";
+import { createCredentialCheck } from "../session/approvals/credential_files.ts";
 import { errorText, HostError, RequestError, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { isPartial } from "../agent/message.ts";
@@ -40,7 +42,10 @@ export async function runExportCommand(
         folder: currentFolder,
         path: file,
         sessionPath,
-        credentialPatterns: [],
+        isCredentialFile: createCredentialCheck({
+          patterns: [],
+          ownFiles: [configFile(host, home)],
+        }),
         signal,
       }),
     );

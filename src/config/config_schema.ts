@@ -32,7 +32,12 @@ const model = object({
   // Levels of thinking beside off, minimal, low, medium and high.
   thinkingLevels: optional(listOf(oneOf(...THINKING_LEVELS))),
   price: optional(
-    object({ input: rate, output: rate, cacheRead: optional(rate), cacheWrite: optional(rate) }),
+    object({
+      input: withDefault(rate, 0),
+      output: withDefault(rate, 0),
+      cacheRead: optional(rate),
+      cacheWrite: optional(rate),
+    }),
   ),
 });
 

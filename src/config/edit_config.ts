@@ -34,6 +34,8 @@ export async function setConfigValues(
   { home, edits, signal }: { home: string; edits: readonly ConfigEdit[]; signal: AbortSignal },
 ): Promise<void> {
   const file = configFile(host, home);
+  // Another process may be about to change the same file: each must see what the other has written.
+  await using _lock = await lockConfig(host, { home, file, signal });
   const settings = await readSettings(host, { file, signal });
   const old = settings?.text ?? "";
   const mark = old.length - withoutMark(old).length;
@@ -60,7 +62,6 @@ export async function setConfigValues(
   }
   signal.throwIfAborted();
   try {
-    await host.files.makeFolder(home, { mode: 0o700 });
     await host.files.replace(file, new TextEncoder().encode(old.slice(0, mark) + text), {
       signal,
       mode: 0o600,
@@ -71,6 +72,32 @@ export async function setConfigValues(
     throw new StartError("configuration", `Cannot write ${file}: ${error.message}`, {
       cause: error,
     });
+  }
+}
+
+/** How long the settings may be locked by others; a change takes milliseconds. */
+const LOCK_PATIENCE_MS = 3000;
+const LOCK_PAUSE_MS = 20;
+
+async function lockConfig(
+  host: Host,
+  { home, file, signal }: { home: string; file: string; signal: AbortSignal },
+): Promise<AsyncDisposable> {
+  const deadline = Date.now() + LOCK_PATIENCE_MS;
+  while (true) {
+    signal.throwIfAborted();
+    try {
+      await host.files.makeFolder(home, { mode: 0o700 });
+      return await host.files.lock(`${file}.lock`);
+    } catch (error) {
+      if (!(error instanceof HostError)) throw error;
+      if (error.code !== "locked" || Date.now() > deadline) {
+        throw new StartError("configuration", `Cannot write ${file}: ${error.message}`, {
+          cause: error,
+        });
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOCK_PAUSE_MS));
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** Reads one settings file. Knows neither its syntax nor what stands in it. */
 
 import { HostError } from "../errors.ts";
-import type { Host } from "../host.ts";
+import { accessTo, type Host } from "../host.ts";
 import { settingsError } from "./settings_error.ts";
 
 /** The text of a settings file, a byte order mark at its start included. */
@@ -12,12 +12,13 @@ export interface SettingsText {
 }
 
 /**
- * Reads a settings file; `undefined` when there is none. Throws `StartError` (`configuration`) when it cannot be read or is not UTF-8.
+ * Reads a settings file; `undefined` when there is none, or none that this process may read. Throws `StartError` (`configuration`) when it cannot be read or is not UTF-8.
  */
 export async function readSettings(
   host: Host,
   { file, signal }: { file: string; signal: AbortSignal },
 ): Promise<SettingsText | undefined> {
+  if (!accessTo(host, file).read) return undefined;
   let bytes: Uint8Array;
   let mode: number | undefined;
   try {

@@ -5,6 +5,9 @@
 import type { Host } from "../host.ts";
 import { DenoFiles } from "./deno_files.ts";
 import { DenoProcesses } from "./deno_processes.ts";
+import { describeLimits } from "./describe_limits.ts";
+import { guardFiles } from "./guarded_files.ts";
+import { hasAll, readVariable } from "./permissions.ts";
 import { systemPaths } from "./system_paths.ts";
 
 const PLATFORMS: Readonly<Record<string, Host["platform"]>> = {
@@ -13,19 +16,28 @@ const PLATFORMS: Readonly<Record<string, Host["platform"]>> = {
   windows: "windows",
 };
 
-/** The host of this machine. Needs all permissions. Starts and opens nothing by itself. */
+/** The host of this machine, within the permissions of this process. Starts and opens nothing by itself. */
 export function createDenoHost(): Host {
+  const processes = new DenoProcesses();
   return {
     platform: PLATFORMS[Deno.build.os] ?? "other",
     pid: Deno.pid,
-    files: new DenoFiles(),
+    files: guardFiles(new DenoFiles()),
     paths: systemPaths,
-    processes: new DenoProcesses(),
-    homeFolder: Deno.env.get("HOME") || Deno.env.get("USERPROFILE") ||
-      systemPaths.resolve("/", "/"),
-    getEnv: (name) => Deno.env.get(name),
+    get processes() {
+      return processes.canStart ? processes : undefined;
+    },
+    homeFolder: findHomeFolder(),
+    getEnv: readVariable,
+    describeLimits: (use) => describeLimits(use, { canRun: processes.canStart }),
     warn,
   };
+}
+
+/** A user without a home has the root's, as everywhere; who may not know where the home is has none. */
+function findHomeFolder(): string {
+  const named = readVariable("HOME") || readVariable("USERPROFILE");
+  return named || (hasAll("env") ? systemPaths.resolve("/", "/") : "");
 }
 
 /** Synchronous, so that the line is out before an exit that follows. A stderr that nobody reads is no failure. */

@@ -5,27 +5,42 @@
 
 import { HostError } from "../errors.ts";
 import type { HostProcess, HostProcesses, ProcessEnd, StartOptions } from "../host.ts";
-import { builtInModule } from "./built_in_module.ts";
 import { toHostError } from "./deno_error.ts";
 import { ErrorTail } from "./error_tail.ts";
+import { findProgram, findShell, pathOf, type Shell } from "./find_program.ts";
 import { joinStreams } from "./join_streams.ts";
+import { hasAll, mayRun, mayUse, readEnvironment } from "./permissions.ts";
 import { ProcessOutput } from "./process_output.ts";
 import { endOrphans, ProcessRecord } from "./process_record.ts";
-import { readRow } from "./process_table.ts";
+import { isRunning } from "./process_table.ts";
 import { createTreeMarker, ProcessTree } from "./process_tree.ts";
-import { systemPaths } from "./system_paths.ts";
 
 const isWindows = Deno.build.os === "windows";
 
 /** The real processes. */
 export class DenoProcesses implements HostProcesses {
-  #shell: readonly [string, ...string[]] | undefined;
+  #shell: { found: Shell | undefined } | undefined;
   /** Those that were not stopped yet. */
   readonly #trees = new Set<ProcessTree>();
   #record: ProcessRecord | undefined;
 
-  get shell(): readonly [string, ...string[]] {
-    return this.#shell ??= findShell();
+  /** Whether this process may start a shell; without one there are no commands. */
+  get canStart(): boolean {
+    return this.#findShell() !== undefined;
+  }
+
+  get shell(): Shell {
+    const shell = this.#findShell();
+    if (shell === undefined) {
+      throw new HostError(
+        "permission",
+        "No permission to start a shell, --allow-run=bash is missing",
+        {
+          path: "bash",
+        },
+      );
+    }
+    return shell;
   }
 
   start(options: StartOptions): HostProcess {
@@ -36,7 +51,7 @@ export class DenoProcesses implements HostProcesses {
     if (path === undefined) {
       throw new HostError("not_found", `No such program: ${program}`, { path: program });
     }
-    const [first, ...args] = mergedArgv(options);
+    const [first, ...args] = mergedArgv(options, this.shell);
     const keepsTail = options.stderr === "tail";
     const mergesHere = isWindows && options.stderr === "merge";
     try {
@@ -44,7 +59,7 @@ export class DenoProcesses implements HostProcesses {
         args,
         cwd: options.folder,
         clearEnv: true,
-        env,
+        env: allowedEnvironment(env),
         detached: true,
         stdin: options.stdin === "piped" ? "piped" : "null",
         stdout: "piped",
@@ -72,13 +87,16 @@ export class DenoProcesses implements HostProcesses {
   }
 
   find(program: string): Promise<string | undefined> {
+    // Where nobody may look, nothing is found; a program can still be started by its name.
+    if (!hasAll("read")) return Promise.resolve(undefined);
     const folder = Deno.cwd();
     return Promise.resolve(
-      findProgram(program, { search: pathOf(Deno.env.toObject()), folder }),
+      findProgram(program, { search: pathOf(readEnvironment()), folder }),
     );
   }
 
   async recordIn(folder: string): Promise<void> {
+    if (!mayUse("read", folder) || !mayUse("write", folder)) return;
     this.#record ??= new ProcessRecord(folder);
     await endOrphans(folder);
   }
@@ -89,7 +107,7 @@ export class DenoProcesses implements HostProcesses {
   }
 
   isRunning(pid: number): boolean {
-    return readRow(pid) !== undefined || isSignalable(pid);
+    return isRunning(pid);
   }
 
   killAll(): void {
@@ -97,7 +115,12 @@ export class DenoProcesses implements HostProcesses {
   }
 
   environment(): Record<string, string> {
-    return Deno.env.toObject();
+    return readEnvironment();
+  }
+
+  /** Once, and not before it is asked for: looking for a program takes its time. */
+  #findShell(): Shell | undefined {
+    return (this.#shell ??= { found: findShell() }).found;
   }
 }
 
@@ -165,64 +188,16 @@ class DenoProcess implements HostProcess {
   }
 }
 
-/** Signal 0 reaches every living process, on systems that have no table to read too. */
-function isSignalable(pid: number): boolean {
-  try {
-    builtInModule<typeof import("node:process")>("node:process").kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-}
-
 /** A small shell joins the two streams and becomes the program, so that there is one pipe with one order. */
-function mergedArgv(options: StartOptions): readonly [string, ...string[]] {
+function mergedArgv(options: StartOptions, [shell]: Shell): readonly [string, ...string[]] {
   if (options.stderr !== "merge" || isWindows) return options.argv;
-  return ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...options.argv];
+  return [mayRun("/bin/sh") ? "/bin/sh" : shell, "-c", 'exec "$@" 2>&1', "sh", ...options.argv];
 }
 
-function findShell(): readonly [string, ...string[]] {
-  const where = { search: pathOf(Deno.env.toObject()), folder: "/" };
-  if (findProgram("bash", where) !== undefined) return ["bash", "-c"];
-  if (!isWindows) return ["/bin/sh", "-c"];
-  if (findProgram("powershell", where) !== undefined) {
-    return ["powershell", "-NoProfile", "-NonInteractive", "-Command"];
-  }
-  return ["cmd", "/d", "/s", "/c"];
-}
-
-/** Windows spells the variable in more than one way. */
-function pathOf(environment: Readonly<Record<string, string>>): string {
-  return environment["PATH"] ?? environment["Path"] ?? (isWindows ? "" : "/usr/bin:/bin");
-}
-
-function findProgram(
-  program: string,
-  options: { search: string; folder: string },
-): string | undefined {
-  const endings = isWindows
-    ? ["", ...(Deno.env.get("PATHEXT") ?? ".EXE;.CMD;.BAT;.COM").split(";")]
-    : [""];
-  const folders = program.includes("/") || (isWindows && program.includes("\\"))
-    ? [options.folder]
-    : options.search.split(isWindows ? ";" : ":").filter((folder) => folder !== "");
-  for (const folder of folders) {
-    for (const ending of endings) {
-      const path = systemPaths.resolve(
-        systemPaths.resolve(options.folder, folder),
-        program + ending,
-      );
-      if (isProgram(path)) return path;
-    }
-  }
-  return undefined;
-}
-
-function isProgram(path: string): boolean {
-  try {
-    const info = Deno.statSync(path);
-    return info.isFile && (info.mode === null || (info.mode & 0o111) !== 0);
-  } catch {
-    return false;
-  }
+/** Deno lets nobody set variables of the dynamic linker who may start only some programs. */
+function allowedEnvironment(environment: Record<string, string>): Record<string, string> {
+  if (hasAll("run")) return environment;
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !/^(?:LD|DYLD)_/.test(name)),
+  );
 }

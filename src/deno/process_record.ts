@@ -3,7 +3,7 @@
  * for each tree; an orderly end removes it.
  */
 
-import { readRow } from "./process_table.ts";
+import { processStart } from "./process_table.ts";
 import { ProcessTree, type TreeIdentity } from "./process_tree.ts";
 import { systemPaths } from "./system_paths.ts";
 
@@ -17,7 +17,7 @@ export class ProcessRecord implements Disposable {
   /** Touches nothing; the file is made with the first tree. */
   constructor(folder: string) {
     this.#folder = folder;
-    this.#path = systemPaths.join(folder, `${Deno.pid}-${startOf(Deno.pid)}.jsonl`);
+    this.#path = systemPaths.join(folder, `${Deno.pid}-${Date.now()}.jsonl`);
   }
 
   /** Survives the end of this process from the moment it returns. A record that cannot be kept is no reason not to start something. */
@@ -50,8 +50,9 @@ export async function endOrphans(folder: string): Promise<number> {
   let ended = 0;
   try {
     for await (const { name } of Deno.readDir(folder)) {
-      const [, pid, start] = /^(\d+)-(\d+)\.jsonl$/.exec(name) ?? [];
-      if (pid === undefined || String(startOf(Number(pid))) === start) continue;
+      const [, pid] = /^(\d+)-\d+\.jsonl$/.exec(name) ?? [];
+      // A stranger may have the number by now; then the record waits until that one has ended too.
+      if (pid === undefined || await processStart(Number(pid)) !== undefined) continue;
       const path = systemPaths.join(folder, name);
       for (const identity of parseRecord(await Deno.readTextFile(path))) {
         const tree = ProcessTree.ofDead(identity);
@@ -65,10 +66,6 @@ export async function endOrphans(folder: string): Promise<number> {
     // No such folder, or another process is at it.
   }
   return ended;
-}
-
-function startOf(pid: number): number {
-  return readRow(pid)?.startTicks ?? 0;
 }
 
 function parseRecord(text: string): TreeIdentity[] {

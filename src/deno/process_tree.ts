@@ -6,9 +6,11 @@
  * writes to. Markers nest, so that a program like this one, run as a command of another one, does not hide its own children.
  */
 
+import { sendSignals } from "./ask_shell.ts";
+import { readVariable } from "./permissions.ts";
 import {
-  environmentHas,
   listProcesses,
+  type ProcessList,
   type ProcessRow,
   readRow,
   stdoutOf,
@@ -17,11 +19,11 @@ import {
 const MARKER = "WEIR_TREE";
 /** What a process that hangs in the kernel can hold up an end. */
 const GIVE_UP_MS = 5000;
-const ownMarker = Deno.env.get(MARKER);
 
 /** The marker of a new tree and the variable that the first process must be started with. */
 export function createTreeMarker(): { id: string; variables: Record<string, string> } {
   const id = crypto.randomUUID();
+  const ownMarker = readVariable(MARKER);
   return { id, variables: { [MARKER]: ownMarker ? `${ownMarker}:${id}` : id } };
 }
 
@@ -40,7 +42,7 @@ export class ProcessTree {
   /** Nothing that is older can be a member. */
   readonly #startTicks: number;
   /** The pipe that the first process writes to, which nobody but its descendants can hold. */
-  readonly #pipe: string | undefined;
+  readonly #pipe: Promise<string | undefined>;
   /** The number of the group may be a stranger's by now, so only what carries the marker is a member, with what it started. */
   readonly #isDead: boolean;
   /** Pids that were seen as members, with their start, so that they are found when their parents are gone. */
@@ -55,8 +57,7 @@ export class ProcessTree {
     this.#marker = marker;
     this.#isDead = dead !== undefined;
     this.#startTicks = dead?.startTicks ?? readRow(root)?.startTicks ?? 0;
-    const stdout = this.#isDead ? undefined : stdoutOf(root);
-    this.#pipe = stdout?.startsWith("pipe:") ? stdout : undefined;
+    this.#pipe = this.#isDead ? Promise.resolve(undefined) : pipeOf(root);
   }
 
   /** The tree of a process that nobody holds any more, because whoever started it was killed. */
@@ -85,8 +86,7 @@ export class ProcessTree {
   /** SIGKILL to the group and to every member that was ever seen, without waiting. */
   killNow(): void {
     if (this.#gone || Deno.build.os === "windows") return;
-    signal(-this.#root, "SIGKILL");
-    for (const pid of this.#known.keys()) signal(pid, "SIGKILL");
+    sendSignals([-this.#root, ...this.#known.keys()], "SIGKILL");
   }
 
   async #end(): Promise<void> {
@@ -97,29 +97,24 @@ export class ProcessTree {
       const late = performance.now() - this.#killAt;
       if (late > GIVE_UP_MS) return;
       if (late >= 0) {
-        this.#signalGroup(members, "SIGKILL");
-        for (const member of members) signal(member.pid, "SIGKILL");
+        sendSignals([...this.#group(members), ...members.map(({ pid }) => pid)], "SIGKILL");
       } else {
-        if (told.size === 0) this.#signalGroup(members, "SIGTERM");
-        for (const member of members) {
-          if (told.has(member.pid)) continue;
-          // The group got its signal above; a second one would reach handlers twice.
-          if (told.size > 0 || (!this.#isDead && member.group !== this.#root)) {
-            signal(member.pid, "SIGTERM");
-          }
-        }
+        const target = told.size === 0 ? this.#group(members) : [];
+        // The group gets its signal as such; a second one would reach handlers twice.
+        const others = members.filter(({ pid, group }) =>
+          !told.has(pid) && !target.includes(-group)
+        );
+        sendSignals([...target, ...others.map(({ pid }) => pid)], "SIGTERM");
         for (const member of members) told.add(member.pid);
       }
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 
-  #signalGroup(members: readonly ProcessRow[], name: Deno.Signal): void {
-    if (this.#isDead) {
-      if (name === "SIGTERM") { for (const member of members) signal(member.pid, name); }
-      return;
-    }
-    if (members.some((member) => member.group === this.#root)) signal(-this.#root, name);
+  /** The group as a target of signals, while a member is in it. */
+  #group(members: readonly ProcessRow[]): number[] {
+    if (this.#isDead) return [];
+    return members.some((member) => member.group === this.#root) ? [-this.#root] : [];
   }
 
   async #endOnWindows(): Promise<void> {
@@ -134,9 +129,11 @@ export class ProcessTree {
     const members: ProcessRow[] = [];
     const pids = new Set<number>();
     let others: ProcessRow[] = [];
-    for (const row of await listProcesses()) {
+    const signs = { variable: MARKER, text: this.#marker, pipe: await this.#pipe };
+    const list = await listProcesses(signs);
+    for (const row of list.rows) {
       if (row.startTicks < this.#startTicks) continue;
-      if (this.#isMember(row)) {
+      if (this.#isMember(row, list)) {
         members.push(row);
         pids.add(row.pid);
       } else {
@@ -161,23 +158,16 @@ export class ProcessTree {
     return members;
   }
 
-  #isMember(row: ProcessRow): boolean {
-    if (this.#isDead) {
-      return this.#known.get(row.pid) === row.startTicks ||
-        environmentHas(row.pid, MARKER, this.#marker);
-    }
-    return row.group === this.#root || row.session === this.#root || row.pid === this.#root ||
-      this.#known.get(row.pid) === row.startTicks ||
-      environmentHas(row.pid, MARKER, this.#marker) ||
-      (this.#pipe !== undefined && stdoutOf(row.pid) === this.#pipe);
+  #isMember(row: ProcessRow, list: ProcessList): boolean {
+    if (this.#known.get(row.pid) === row.startTicks) return true;
+    const isNumbered = row.group === this.#root || row.session === this.#root ||
+      row.pid === this.#root;
+    return (isNumbered && !this.#isDead) || list.hasSign(row.pid);
   }
 }
 
-/** What is gone already needs no signal, and what is not ours gets none. */
-function signal(pid: number, name: Deno.Signal): void {
-  try {
-    Deno.kill(pid, name);
-  } catch {
-    // Ended meanwhile, or runs as another user.
-  }
+/** Begins to look at once: when the process is gone, nobody knows any more. */
+async function pipeOf(pid: number): Promise<string | undefined> {
+  const stdout = await stdoutOf(pid);
+  return stdout?.startsWith("pipe:") ? stdout : undefined;
 }

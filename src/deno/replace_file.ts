@@ -28,7 +28,7 @@ export async function replaceFile(
     const old = await lstatOrNothing(target);
     if (old?.isDirectory) throw new HostError("is_folder", `Is a directory: ${path}`, { path });
     const kept = old?.isFile ? old : undefined;
-    const mode = (kept?.mode ?? options.mode ?? (0o666 & ~umask())) & 0o7777;
+    const mode = kept?.mode ?? options.mode;
     const folder = systemPaths.dirname(target);
     const temporary = systemPaths.join(folder, temporaryName(systemPaths.basename(target)));
     try {
@@ -48,24 +48,31 @@ export async function replaceFile(
 async function writeSynced(
   path: string,
   bytes: Uint8Array,
-  options: { mode: number; owner: Deno.FileInfo | undefined; signal: AbortSignal },
+  options: { mode: number | undefined; owner: Deno.FileInfo | undefined; signal: AbortSignal },
 ): Promise<void> {
-  using file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+  const { mode, owner } = options;
+  // The system takes the umask off the mode of a new file; one that has its own mode is nobody else's until it has it.
+  const firstMode = mode === undefined ? 0o666 : 0o600;
+  using file = await Deno.open(path, { write: true, createNew: true, mode: firstMode });
   for (let done = 0; done < bytes.length;) {
     options.signal.throwIfAborted();
     done += await file.write(bytes.subarray(done));
   }
   if (Deno.build.os !== "windows") {
-    await keepOwner(path, options.owner);
-    await Deno.chmod(path, options.mode);
+    if (owner !== undefined) await keepOwner(path, { owner, now: await file.stat() });
+    if (mode !== undefined) await Deno.chmod(path, mode & 0o7777);
   }
   await file.sync();
 }
 
 /** A file that root replaces stays its owner's; who may not give files away keeps the new one. */
-async function keepOwner(path: string, owner: Deno.FileInfo | undefined): Promise<void> {
-  if (owner === undefined || (owner.uid === Deno.uid() && owner.gid === Deno.gid())) return;
-  await Deno.chown(path, owner.uid, owner.gid).catch(() => {});
+async function keepOwner(
+  path: string,
+  { owner, now }: { owner: Deno.FileInfo; now: Deno.FileInfo },
+): Promise<void> {
+  const { uid, gid } = owner;
+  if (uid === null || gid === null || (uid === now.uid && gid === now.gid)) return;
+  await Deno.chown(path, uid, gid).catch(() => {});
 }
 
 /** Where the symlinks lead, also when nothing is there yet. */
@@ -102,8 +109,4 @@ async function syncFolder(folder: string): Promise<void> {
 /** Cut so that a name of the greatest allowed length still gives a valid one. */
 function temporaryName(name: string): string {
   return `.${name.slice(0, 60)}.${crypto.randomUUID().slice(0, 8)}.tmp`;
-}
-
-function umask(): number {
-  return Deno.build.os === "windows" ? 0 : Deno.umask();
 }

@@ -1,15 +1,14 @@
 /** Stage between lines and commands. Knows no field of any dialect: it asks the dialect. */
 
-import type { Request } from "../session/command.ts";
 import type { Line } from "../wire/line_stream.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Wire } from "./wire.ts";
 
 /** Turns batches of lines into batches of requests, one for each line that gets an answer; a bad line is a request too. */
-export class DecodeStream extends TransformStream<readonly Line[], readonly Request[]> {
-  constructor(dialect: Dialect) {
+export class DecodeStream<In> extends TransformStream<readonly Line[], readonly In[]> {
+  constructor(dialect: Pick<Wire<In, never>, "decode">) {
     super({
       async transform(lines, controller) {
-        const requests: Request[] = [];
+        const requests: In[] = [];
         for (const line of lines) {
           let request = dialect.decode(line);
           if (request instanceof Promise) request = await request;

@@ -1,11 +1,13 @@
 /** Stage between records and text. What is written in one go leaves in one chunk. */
 
-import type { OutRecord } from "../session/command.ts";
-import type { Dialect } from "./dialect.ts";
+import type { Wire } from "./wire.ts";
 
 /** Turns batches of records into the dialect's lines, one chunk of text a batch; a batch of which nothing is told gives no chunk. */
-export class EncodeStream extends TransformStream<readonly OutRecord[], string> {
-  constructor(dialect: Dialect, options: { mode: "rpc" | "print" }) {
+export class EncodeStream<Out> extends TransformStream<readonly Out[], string> {
+  constructor(
+    dialect: Pick<Wire<never, Out>, "createEncoder">,
+    options: { mode: "rpc" | "print" },
+  ) {
     const encoder = dialect.createEncoder(options);
     super({
       transform(records, controller) {

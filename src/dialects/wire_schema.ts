@@ -22,6 +22,21 @@ export interface WireSchemas {
   readonly event: z.ZodMiniType;
 }
 
+/** A place for the names of a dialect, and a function that gives a schema its name there. */
+export function createNames(): {
+  readonly names: WireSchemas["names"];
+  named<Schema extends z.ZodMiniType>(id: string, description: string, schema: Schema): Schema;
+} {
+  const names: WireSchemas["names"] = z.registry<SchemaName>();
+  return {
+    names,
+    named(id, description, schema) {
+      names.add(schema, { id, description });
+      return schema;
+    },
+  };
+}
+
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /** One JSON Schema (draft 2020-12) that every line of the dialect matches; what has a name is in `$defs`. */

@@ -31,12 +31,15 @@ export interface ExtensionApi {
   log(text: string): void;
 }
 
+/** What may be given at once or later. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** JSON as it is passed to and from extensions. */
 export type JsonRecord = { readonly [key: string]: unknown };
 
+/** A tool as an extension offers it. */
 export interface ExtensionTool {
+  /** Letters, digits, `_` and `-`, at most 64; not one that is taken. */
   readonly name: string;
   /** What the model is told about it. */
   readonly description: string;
@@ -46,18 +49,25 @@ export interface ExtensionTool {
   run(args: JsonRecord, context: ToolRunContext): MaybePromise<string | ToolAnswer>;
 }
 
+/** What a tool may use while it runs. */
 export interface ToolRunContext {
+  /** Id of the call. */
   readonly callId: string;
+  /** Absolute path of the folder that the agent works in. */
   readonly workspace: string;
   /** Aborted when the turn is stopped. */
   readonly signal: AbortSignal;
 }
 
+/** What came of a call. */
 export interface ToolAnswer {
+  /** What the model reads. */
   readonly text: string;
+  /** Whether the call failed. */
   readonly isError?: boolean;
 }
 
+/** What looks at calls. */
 export interface ToolCallHook {
   /** Called before a call is decided about; a text refuses the call, and the model reads it. */
   before?(call: CallView): MaybePromise<string | undefined>;
@@ -67,25 +77,33 @@ export interface ToolCallHook {
 
 /** A call as hooks see it: a copy. */
 export interface CallView {
+  /** Id of the call. */
   readonly id: string;
+  /** Name of the tool. */
   readonly tool: string;
+  /** As the model gave them. */
   readonly arguments: JsonRecord;
 }
 
+/** A result as hooks see it: a copy. */
 export interface ResultView {
   /** The text blocks of the result joined. */
   readonly text: string;
+  /** Whether the call failed. */
   readonly isError: boolean;
 }
 
 /** A request as hooks see it: a copy. */
 export interface RequestView {
+  /** Id of the conversation. */
   readonly sessionId: string;
+  /** Who the model is and where it works. */
   readonly systemPrompt: string;
   /** The text of each message, oldest first. */
   readonly messages: readonly { readonly role: string; readonly text: string }[];
 }
 
+/** What is added to one request. */
 export interface RequestAddition {
   /** Added to the end of the system prompt. */
   readonly systemPrompt?: string;
@@ -93,7 +111,10 @@ export interface RequestAddition {
   readonly message?: string;
 }
 
+/** Which conversation it is. */
 export interface SessionView {
+  /** Id of the conversation. */
   readonly id: string;
+  /** Absolute path of the folder that the agent works in. */
   readonly workspace: string;
 }

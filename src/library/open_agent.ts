@@ -3,9 +3,11 @@
  * command line and no environment: what is not in the options is not there.
  */
 
+import { createCredentialCheck } from "../session/approvals/credential_files.ts";
 import { redact } from "../agent/redact.ts";
 import type { Model, ThinkingLevel } from "../agent/model.ts";
 import type { Tool } from "../agent/tool.ts";
+import { BUILT_IN_TOOL_NAMES, isToolName } from "../agent/tool_name.ts";
 import { RequestError, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
 import { createMemoryHost } from "../memory/memory_host.ts";
@@ -21,7 +23,9 @@ export interface AgentOptions {
   readonly host?: Host;
   /** Absolute path of the folder that the agent works in, by default `/workspace`. It has to exist on a `host` that is given. */
   readonly workspace?: string;
-  /** Added to the built-in tools; one with the name of a built-in tool takes its place. */
+  /**
+   * Added to the built-in tools, whose names they cannot have. Calls of them count as ones that change something.
+   */
   readonly tools?: readonly Tool[];
   /** Names of the tools that the model is offered, in place of all of them. */
   readonly onlyTools?: readonly string[];
@@ -44,11 +48,12 @@ export interface OpenedAgent {
 
 const DEFAULT_WORKSPACE = "/workspace";
 
-/** Throws `StartError` when the folder or the conversation cannot be opened. The caller disposes the journal. */
+/** Throws `StartError` when the folder or the conversation cannot be opened or a tool cannot be added. The caller disposes the journal. */
 export async function openAgent(
   options: AgentOptions,
   { policy, signal }: { policy: SessionPolicy; signal: AbortSignal },
 ): Promise<OpenedAgent> {
+  checkTools(options.tools ?? []);
   const host = options.host ?? createMemoryHost();
   const workspace = await openWorkspace(host, options);
   const home = options.home ?? host.paths.join(host.homeFolder, ".weir");
@@ -73,6 +78,7 @@ export async function openAgent(
     prompt: { system: options.systemPrompt, append: [], contextFiles: true },
     approvals: options.approvals ?? "deny",
     credentialPatterns: [],
+    isCredentialFile: createCredentialCheck({ patterns: [], ownFiles: [] }),
     allowedVariables: [],
     secretVariables: [],
     redact: (text) => redact(text, []),
@@ -95,6 +101,21 @@ export async function openAgent(
     ...createOutputFolder(host),
   };
   return { settings, opened: await open(options.sessionId) };
+}
+
+/** Approvals know tools by their names. */
+function checkTools(tools: readonly Tool[]): void {
+  const taken = new Set(BUILT_IN_TOOL_NAMES);
+  for (const { name } of tools) {
+    if (!isToolName(name) || taken.has(name)) {
+      const why = taken.has(name) ? "the name is taken" : "that is no name";
+      throw new StartError(
+        "usage",
+        `Cannot add the tool "${name}": ${why}, use another one of letters, digits, _ and -`,
+      );
+    }
+    taken.add(name);
+  }
 }
 
 async function openWorkspace(host: Host, options: AgentOptions): Promise<string> {

@@ -5,8 +5,15 @@
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { CallToolResultSchema, ListToolsResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import type {
+  Transport,
+  TransportSendOptions,
+} from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  CallToolResultSchema,
+  type JSONRPCMessage,
+  ListToolsResultSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "../agent/message.ts";
 import { errorText } from "../errors.ts";
 import type { Host } from "../host.ts";
@@ -93,7 +100,7 @@ export async function connect(
   const client = new Client({ name: "weir", version });
   const link = "url" in server ? new HttpLink(server) : new ProgramLink(server, options);
   try {
-    const work = client.connect(link.transport, { signal, timeout: NO_TIMEOUT_MS })
+    const work = client.connect(withRevision(link.transport), { signal, timeout: NO_TIMEOUT_MS })
       .then(() => listTools(client, signal));
     return new McpConnection({ client, link, tools: await untilAbort(work, signal) });
   } catch (error) {
@@ -101,6 +108,19 @@ export async function connect(
     signal.throwIfAborted();
     throw new Error(link.problem(error), { cause: error });
   }
+}
+
+/** The revision of the protocol that servers are asked for; they may answer with another one that the SDK knows. */
+const REVISION = "2025-06-18";
+
+/** The transport, with the revision in the place of the newest one, which the SDK asks for. */
+function withRevision(transport: Transport): Transport {
+  const send = transport.send.bind(transport);
+  transport.send = (message: JSONRPCMessage, options?: TransportSendOptions) => {
+    if (!("method" in message) || message.method !== "initialize") return send(message, options);
+    return send({ ...message, params: { ...message.params, protocolVersion: REVISION } }, options);
+  };
+  return transport;
 }
 
 /** The longest time that a timer knows: the signal is what ends the wait. */

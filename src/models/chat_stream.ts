@@ -48,6 +48,8 @@ export class ChatStream implements ReplyDecoder {
   #model: string | undefined;
   #finishReason: string | undefined;
   #usage: Usage | undefined;
+  /** Some of the text says why the model does not answer. */
+  #isRefusal = false;
 
   constructor(options: { sink: ModelSink; context: EndpointContext }) {
     this.#context = options.context;
@@ -89,7 +91,7 @@ export class ChatStream implements ReplyDecoder {
     this.#calls.end();
     return {
       stopReason: this.#stopReason(),
-      rawStopReason: this.#finishReason,
+      rawStopReason: this.#isRefusal ? "refusal" : this.#finishReason,
       model: this.#model,
       responseId: this.#id,
       usage: this.#usage,
@@ -107,7 +109,10 @@ export class ChatStream implements ReplyDecoder {
       if (typeof thinking === "string") this.#blocks.addThinking(thinking);
       if (typeof delta.content === "string") this.#blocks.addText(delta.content);
       else if (Array.isArray(delta.content)) this.#parts(delta.content);
-      if (typeof delta.refusal === "string") this.#blocks.addText(delta.refusal);
+      if (typeof delta.refusal === "string" && delta.refusal !== "") {
+        this.#isRefusal = true;
+        this.#blocks.addText(delta.refusal);
+      }
       if (Array.isArray(delta.tool_calls)) {
         for (const fragment of delta.tool_calls as (ToolFragment | null)[]) {
           if (fragment) this.#calls.take(fragment);

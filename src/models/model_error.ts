@@ -3,7 +3,7 @@
  * and the text, never whether to try again.
  */
 
-import { errorText, ModelError, type ModelErrorKind } from "../errors.ts";
+import { errorText, HostError, ModelError, type ModelErrorKind } from "../errors.ts";
 import { shownText } from "../agent/redact.ts";
 
 /** What texts about an endpoint may name and what they must hide. */
@@ -29,7 +29,6 @@ const OVERFLOW = new RegExp(
   ].join("|"),
   "i",
 );
-const TOO_LARGE = /too large|too big|entity|length limit/i;
 
 /** An answer with an error status. `body` is its text, complete or the beginning of it. */
 export function httpError(
@@ -66,6 +65,10 @@ export function streamError(
 /** A request that got no answer at all. */
 export function networkError(cause: unknown, context: EndpointContext): ModelError {
   const text = shownText(causeText(cause), context.secrets);
+  // Nothing that another try would change.
+  if (cause instanceof HostError && cause.code === "permission") {
+    return new ModelError("set_up", `Cannot reach ${shownUrl(context)}: ${text}`, { cause });
+  }
   return new ModelError(
     "network",
     `Cannot reach ${
@@ -102,7 +105,8 @@ function shownUrl({ baseUrl, secrets }: EndpointContext): string {
 function httpKind(status: number, text: string): ModelErrorKind {
   if (status === 401 || status === 403) return "auth";
   if (status === 400 && OVERFLOW.test(text)) return "overflow";
-  if (status === 413 && (OVERFLOW.test(text) || TOO_LARGE.test(text))) return "overflow";
+  // Whatever it says: a request that is too large gets smaller by taking out older messages.
+  if (status === 413) return "overflow";
   // A used-up balance does not come back by waiting.
   if (status === 429) return /insufficient_quota/i.test(text) ? "request" : "rate_limit";
   if (status === 408 || status === 409 || status >= 500) return "server";

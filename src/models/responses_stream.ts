@@ -28,6 +28,8 @@ export class ResponsesStream implements ReplyDecoder {
   #model: string | undefined;
   #status: string | undefined;
   #usage: Usage | undefined;
+  /** Some of the text says why the model does not answer. */
+  #isRefusal = false;
 
   constructor(options: { sink: ModelSink; context: EndpointContext }) {
     this.#context = options.context;
@@ -51,8 +53,11 @@ export class ResponsesStream implements ReplyDecoder {
     const event = value as Fields;
     const type = typeof event.type === "string" && event.type !== "" ? event.type : eventName;
     switch (type) {
-      case "response.output_text.delta":
       case "response.refusal.delta":
+        this.#isRefusal = true;
+        this.#item(event).hasText = true;
+        return this.#blocks.addText(text(event.delta));
+      case "response.output_text.delta":
         this.#item(event).hasText = true;
         return this.#blocks.addText(text(event.delta));
       case "response.reasoning_summary_text.delta":
@@ -97,7 +102,7 @@ export class ResponsesStream implements ReplyDecoder {
     }
     return {
       stopReason: this.#stopReason(),
-      rawStopReason: this.#status,
+      rawStopReason: this.#isRefusal ? "refusal" : this.#status,
       model: this.#model,
       responseId: this.#id,
       usage: this.#usage,

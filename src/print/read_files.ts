@@ -3,7 +3,6 @@
 import type { ImageBlock } from "../agent/message.ts";
 import type { OneShot } from "../dialects/one_shot.ts";
 import { StartError } from "../errors.ts";
-import { isCredentialFile } from "../session/approvals/credential_files.ts";
 import { attachFile, type Attachment } from "../session/attachments.ts";
 import type { MessageExtras } from "../session/command.ts";
 import type { Settings } from "../session/settings.ts";
@@ -28,7 +27,7 @@ export async function readFiles(
   given: readonly string[],
   { settings, oneShot, signal }: { settings: Settings; oneShot: OneShot; signal: AbortSignal },
 ): Promise<Pick<MessageExtras, "files" | "images">> {
-  const { host, workspace, policy, credentialPatterns } = settings;
+  const { host, workspace, policy, isCredentialFile } = settings;
   const style = policy.mentions;
   const seen = new Set<string>();
   const texts: string[] = [];
@@ -38,7 +37,7 @@ export async function readFiles(
       style,
       host,
       workspace,
-      isCredentialFile: (file) => isCredentialFile(file, { patterns: credentialPatterns }),
+      isCredentialFile,
       signal,
     });
     if (attachment.kind !== "text" && attachment.kind !== "image") {

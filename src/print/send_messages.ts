@@ -6,10 +6,7 @@ import type { Hub } from "../session/hub.ts";
 
 export interface PrintMessage extends OneShotMessage, Pick<MessageExtras, "files" | "images"> {}
 
-/**
- * Resolves when everything is over. A turn that fails is the last one: what follows was written for its answer, and jobs are not waited for.
- * Never rejects.
- */
+/** Each message has its turn, whatever became of the one before. Resolves when everything is over. Never rejects. */
 export async function sendMessages(
   hub: Hub,
   messages: readonly PrintMessage[],
@@ -18,14 +15,10 @@ export async function sendMessages(
   // Each use of it tells as well.
   commands.closed.catch(() => {});
   try {
-    for (const [index, message] of messages.entries()) {
+    for (const message of messages) {
       if (hub.ending) return;
       await commands.write([promptOf(message)]);
       await hub.session.idle();
-      if (hub.ending || hub.session.success) continue;
-      hub.session.holdNoticeTurns();
-      tellUnsent(hub, messages.length - index - 1);
-      break;
     }
     await commands.close();
   } catch {
@@ -36,9 +29,4 @@ export async function sendMessages(
 function promptOf({ text, ...extras }: PrintMessage): Request {
   const command = { type: "prompt", message: text, whileBusy: "follow_up", extras } as const;
   return { id: undefined, name: command.type, command };
-}
-
-function tellUnsent({ settings: { host } }: Hub, count: number): void {
-  if (count === 0) return;
-  host.warn(`weir: ${count === 1 ? "1 message" : `${count} messages`} not sent after this failure`);
 }

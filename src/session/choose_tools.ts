@@ -3,6 +3,7 @@
 import type { ToolSpec } from "../agent/model.ts";
 import { errorOutcome, type Tool } from "../agent/tool.ts";
 import { BUILT_IN_TOOL_NAMES } from "../agent/tool_name.ts";
+import { accessTo } from "../host.ts";
 import { bashTool } from "../tools/bash.ts";
 import { editTool } from "../tools/edit.ts";
 import { findTool } from "../tools/find.ts";
@@ -12,6 +13,7 @@ import { questionTool } from "../tools/question.ts";
 import { readTool } from "../tools/read.ts";
 import { todoTool } from "../tools/todo.ts";
 import { writeTool } from "../tools/write.ts";
+import { adaptTool } from "./client_tools.ts";
 import { createListJobsTool, createStopJobTool } from "./job_tools.ts";
 import type { Settings } from "./settings.ts";
 import { createTaskTool, type SubagentKit } from "./task_tool.ts";
@@ -21,6 +23,7 @@ export type Tools = ReadonlyMap<string, Tool>;
 /** All tools of a session, in the order in which the model is told of them. */
 export function createTools(kit: Omit<SubagentKit, "tools">): Tools {
   const { settings, customer } = kit;
+  const unusable = findUnusable(settings);
   const general = [
     readTool,
     writeTool,
@@ -37,9 +40,20 @@ export function createTools(kit: Omit<SubagentKit, "tools">): Tools {
     createStopJobTool(customer.jobs),
     // Approvals know tools by their names, so that nobody else's may have one of them.
     ...settings.moreTools.filter(({ name }) => !BUILT_IN_TOOL_NAMES.has(name)),
-  ].filter((tool) => tool.name !== "bash" || settings.host.processes !== undefined) as Tool[];
-  const tools = new Map(general.map((tool) => [tool.name, tool]));
+  ].filter(({ name }) => !unusable.has(name)) as Tool[];
+  const tools = new Map(general.map((tool) => [tool.name, adaptTool(tool, settings.client)]));
   return new Map([...tools, ["task", createTaskTool({ ...kit, tools }) as Tool]]);
+}
+
+/** Names of the tools that the machine lets nobody use here. */
+function findUnusable({ host, workspace }: Settings): Set<string> {
+  const { read, write } = accessTo(host, workspace);
+  return new Set([
+    ...host.processes === undefined ? ["bash"] : [],
+    ...read ? [] : ["read", "grep", "find", "ls"],
+    // What is there already is looked at before it is changed.
+    ...read && write ? [] : ["write", "edit"],
+  ]);
 }
 
 /** A tool that fails with this text, whatever it is asked. */

@@ -3,7 +3,7 @@
  * wire name is known here.
  */
 
-import type { ImageBlock, JsonObject, Message, Usage } from "../agent/message.ts";
+import type { ImageBlock, JsonObject, Message, Usage, UserMessage } from "../agent/message.ts";
 import type { Model, ThinkingLevel } from "../agent/model.ts";
 import type { CommandOutput } from "../agent/tool.ts";
 import type { RequestError } from "../errors.ts";
@@ -36,6 +36,8 @@ export interface HubEnd {
   readonly cause: EndCause;
   /** Whether every turn of the process went well. */
   readonly success: boolean;
+  /** Whether the last turn ended with an answer; false when there was none. */
+  readonly answered: boolean;
 }
 
 /** What to do with a prompt that comes while a turn runs; `unknown`: the client said something that means nothing. */
@@ -48,6 +50,8 @@ export interface MessageExtras {
   /** Put before the text, with a blank line between, where the model reads it; not part of what was sent. */
   readonly files?: string;
   readonly images?: readonly ImageBlock[];
+  /** The whole message, in the place of all that: nothing is added to it, and the text is only what is shown of it. */
+  readonly content?: UserMessage["content"];
 }
 
 export type Command =

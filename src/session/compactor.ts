@@ -11,13 +11,11 @@ import { errorText, RequestError } from "../errors.ts";
 import type { CompactionReport, StoredMessage } from "./command.ts";
 import { planRetry } from "./plan_retry.ts";
 import { encodeMessage } from "./stored_message.ts";
-import type { CompactionPhase, SummaryRetryPhase } from "./event.ts";
+import type { CompactionPhase, CompactionTrigger, SummaryRetryPhase } from "./event.ts";
 import { jobLine } from "./jobs.ts";
 import type { Settings } from "./settings.ts";
 import { countCharacters } from "./transcript.ts";
 import type { WorkshopCustomer } from "./workshop.ts";
-
-type Trigger = "auto" | "overflow" | "manual";
 
 /** Share of the window that makes a conversation full, and the share that is kept of it. */
 const FULL_SHARE = 0.85;
@@ -37,8 +35,6 @@ let savedCount = 0;
 export class Compactor {
   readonly #settings: Settings;
   readonly #customer: WorkshopCustomer;
-  /** Tokens at which a compaction failed; it is not tried again before the conversation is clearly longer. */
-  #failedAt = 0;
 
   constructor(options: { settings: Settings; customer: WorkshopCustomer }) {
     this.#settings = options.settings;
@@ -50,7 +46,7 @@ export class Compactor {
     const window = this.#window;
     if (window === undefined || !this.#settings.autoCompaction) return;
     const tokens = this.#customer.transcript.contextTokens;
-    if (tokens < this.#fullTokens(window) || tokens < this.#failedAt * 1.05) return;
+    if (tokens < this.#fullTokens(window)) return;
     await this.#compact("auto", { window, keptTokens: this.#keptTokens(window), tokens, signal });
   }
 
@@ -59,17 +55,39 @@ export class Compactor {
     if (!this.#settings.autoCompaction) return false;
     const { transcript } = this.#customer;
     const tokens = transcript.contextTokens;
-    return chooseCut(transcript.context.messages, tokens * KEPT_SHARE) > 0;
+    const { messages } = transcript.context;
+    return chooseCut(messages, tokens * KEPT_SHARE) > 0 || chooseCut(messages, 0) > 0;
   }
 
   /** Compacts because the client wants it. Throws `RequestError` when there is nothing to do or it fails, and `signal.reason`. */
-  async compactNow(
+  async compactForClient(
     { instructions, signal }: { instructions: string | undefined; signal: AbortSignal },
   ): Promise<CompactionReport> {
     const tokens = this.#customer.transcript.contextTokens;
     const window = this.#window ?? Math.max(tokens, DEFAULT_WINDOW);
     const keptTokens = this.#keptTokens(window);
     return await this.#tryToCompact("manual", { window, keptTokens, tokens, signal, instructions });
+  }
+
+  /** Compacts because a person asks for it; `instructions` say what the summary must keep. Throws `signal.reason`. */
+  async compactNow(
+    { instructions, signal }: { instructions: string; signal: AbortSignal },
+  ): Promise<"done" | "failed" | "nothing_to_do"> {
+    const tokens = this.#customer.transcript.contextTokens;
+    // However much room there is, only the last part of what there is now is kept.
+    const window = Math.min(this.#settings.model.info.contextWindow ?? tokens, tokens);
+    const keptTokens = window * KEPT_SHARE;
+    if (chooseCut(this.#customer.transcript.context.messages, keptTokens) <= 0) {
+      return "nothing_to_do";
+    }
+    const isDone = await this.#compact("manual", {
+      window,
+      keptTokens,
+      tokens,
+      signal,
+      instructions,
+    });
+    return isDone ? "done" : "failed";
   }
 
   get #window(): number | undefined {
@@ -101,25 +119,28 @@ export class Compactor {
   }
 
   /** Whether it did; a failure is told. */
-  async #compact(trigger: "auto" | "overflow", options: CompactOptions): Promise<boolean> {
+  async #compact(trigger: CompactionTrigger, options: CompactOptions): Promise<boolean> {
     try {
       await this.#tryToCompact(trigger, options);
       return true;
     } catch (error) {
       options.signal.throwIfAborted();
-      if (!(error instanceof NothingToCompactError)) this.#failedAt = options.tokens;
       return false;
     }
   }
 
-  async #tryToCompact(trigger: Trigger, options: CompactOptions): Promise<CompactionReport> {
+  async #tryToCompact(
+    trigger: CompactionTrigger,
+    options: CompactOptions,
+  ): Promise<CompactionReport> {
     const { keptTokens, tokens, signal } = options;
     const { transcript } = this.#customer;
     const { messages } = transcript.context;
+    // What was refused must get shorter, also where what may be kept would hold everything.
     const cut = trigger === "manual" && transcript.isJustCompacted
       ? 0
-      : chooseCut(messages, keptTokens);
-    if (cut === 0 && trigger !== "manual") throw new NothingToCompactError("nothing to compact");
+      : chooseCut(messages, keptTokens) || (trigger === "overflow" ? chooseCut(messages, 0) : 0);
+    if (cut <= 0 && trigger !== "manual") throw new NothingToCompactError("nothing to compact");
     const startedAt = Date.now();
     const older = messages.slice(0, cut);
     const counts = { summarized: older.length, kept: messages.length - cut };
@@ -127,7 +148,7 @@ export class Compactor {
       this.#customer.emit({ type: "compaction", trigger, ...phase });
     try {
       await tell({ phase: "start", tokensBefore: tokens, ...counts });
-      if (cut === 0) {
+      if (cut <= 0) {
         throw new NothingToCompactError(
           transcript.isJustCompacted
             ? "Already compacted"
@@ -186,7 +207,7 @@ export class Compactor {
   async #summarize(
     older: readonly StoredMessage[],
     options: CompactOptions & {
-      trigger: Trigger;
+      trigger: CompactionTrigger;
       tell: (phase: CompactionPhase) => Promise<void> | undefined;
     },
   ): Promise<{ summary: string; chunks: number; usage: Usage | undefined }> {
@@ -215,7 +236,7 @@ export class Compactor {
   async #ask(
     summary: string | undefined,
     part: string,
-    { signal, instructions, trigger }: CompactOptions & { trigger: Trigger },
+    { signal, instructions, trigger }: CompactOptions & { trigger: CompactionTrigger },
   ): Promise<{ text: string; usage: Usage | undefined }> {
     const before = summary === undefined
       ? ""
@@ -239,7 +260,7 @@ export class Compactor {
   /** Asks until there is an answer, with the pauses of this dialect. */
   async #request(
     text: string,
-    { signal, trigger }: { signal: AbortSignal; trigger: Trigger },
+    { signal, trigger }: { signal: AbortSignal; trigger: CompactionTrigger },
   ): Promise<StepResult & { kind: "complete" }> {
     const { model, thinkingLevel, policy } = this.#settings;
     const isTold = policy.failures === "told";

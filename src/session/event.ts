@@ -37,6 +37,8 @@ export type SessionEvent =
     readonly type: "turn_start";
     readonly turn: number;
     readonly opening: TurnOpening | undefined;
+    /** The message could not be stored: the turn ends at once. */
+    readonly unsaved?: boolean;
   }
   /** A turn is over. `usage` is the sum of its replies; `durationMs` is the time since its `turn_start`. */
   | ({
@@ -59,13 +61,9 @@ export type SessionEvent =
   | { readonly type: "queue_clear" }
   /** The client has ended the pause before another try. */
   | { readonly type: "retry_cancelled" }
-  | ({
-    readonly type: "compaction";
-    readonly trigger: "auto" | "overflow" | "manual";
-  } & CompactionPhase)
+  | ({ readonly type: "compaction"; readonly trigger: CompactionTrigger } & CompactionPhase)
   /** A request for a summary that failed and is made again. */
-  | { readonly type: "summary_retry"; readonly trigger: "auto" | "overflow" | "manual" }
-    & SummaryRetryPhase
+  | ({ readonly type: "summary_retry"; readonly trigger: CompactionTrigger } & SummaryRetryPhase)
   /** What a command of the client has written. */
   | { readonly type: "command_output"; readonly requestId: unknown; readonly delta: string }
   | { readonly type: "thinking_change"; readonly level: string }
@@ -115,7 +113,11 @@ export type TurnOutcome =
   /** `model`: the one that the endpoint says gave the answer, if it says. */
   | { readonly outcome: "answered"; readonly answer: string; readonly model: string | undefined }
   | { readonly outcome: "aborted" }
-  | { readonly outcome: "failed"; readonly error: string };
+  /** `cause`: what was thrown, where it was that. */
+  | { readonly outcome: "failed"; readonly error: string; readonly cause?: unknown };
+
+/** Why a conversation is made shorter: it is nearly full, the endpoint refused it, or a person asked. */
+export type CompactionTrigger = "auto" | "overflow" | "manual";
 
 /** Which subagent an event is of. */
 export interface SubagentTags {
@@ -125,6 +127,8 @@ export interface SubagentTags {
   readonly name: string;
   /** The background job that it runs in, if any. */
   readonly jobId: string | undefined;
+  /** The call whose result its answer is; `undefined` for one in the background. */
+  readonly callId?: string | undefined;
 }
 
 /** What a subagent tells. */

@@ -31,7 +31,10 @@ export function extendModel(model: Model, extensions: ExtensionHooks | undefined
     provider: model.provider,
     id: model.id,
     api: model.api,
-    info: model.info,
+    // May learn a price while a reply comes.
+    get info() {
+      return model.info;
+    },
     ...(model.baseUrl === undefined ? {} : { baseUrl: model.baseUrl }),
     reply: async (request, options) =>
       await model.reply(await extensions.beforeRequest(request, options.signal), options),

@@ -7,6 +7,7 @@ import { HostError, StartError } from "../errors.ts";
 import type { Host } from "../host.ts";
 import type { SessionHeader } from "./entry.ts";
 import { readHeader } from "./read_header.ts";
+import { readSessionFile } from "./read_session_file.ts";
 
 /** Where the sessions of a workspace lie. */
 export interface SessionStore {
@@ -70,7 +71,26 @@ export async function findSessionById(
 ): Promise<SessionFile | undefined> {
   const files = await findSessionFiles(host, store, { signal: options.signal, everywhere: true });
   const same = files.filter((file) => file.header.id === options.id);
-  return (await ofWorkspace(host, store, same))[0] ?? same[0];
+  const found = (await ofWorkspace(host, store, same))[0] ?? same[0];
+  if (found === undefined) await refuseDamaged(host, store, options);
+  return found;
+}
+
+/** A file that has the id in its name but no header is a damaged session: another one beside it would hide what is in it. */
+async function refuseDamaged(
+  host: Host,
+  store: SessionStore,
+  { id, signal }: { id: string; signal: AbortSignal },
+): Promise<void> {
+  const path = (await sessionPaths(host, sessionFolder(host, store)))
+    .find((candidate) => host.paths.basename(candidate).endsWith(`_${id}.jsonl`));
+  // One without content, say of a process that was killed while it wrote the first line, holds nothing that could be hidden.
+  if (path === undefined || (await readSessionFile(host, path, { signal })).isBlank) return;
+  throw new StartError(
+    "session",
+    `Cannot open session "${id}": the first line of ${path} is damaged, repair it or move the file away`,
+    { exitCode: 1 },
+  );
 }
 
 /**

@@ -11,9 +11,9 @@ const DEFAULT_WAIT_SECONDS = 1800;
  * runs, turns are held, there were too many in a row, the time is up, or `signal` is aborted. Never throws.
  */
 export async function finishWork(options: {
-  session: Session;
-  jobs: Jobs;
-  host: Host;
+  session: Pick<Session, "id" | "mayTakeNoticeTurns" | "hasNoticeTurn" | "runNoticeTurn">;
+  jobs: Pick<Jobs, "runningOf" | "nextEnd">;
+  host: Pick<Host, "getEnv">;
   signal: AbortSignal;
 }): Promise<void> {
   const { session, jobs, host, signal } = options;
@@ -32,7 +32,7 @@ export async function finishWork(options: {
 /** The longest that a timer takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-function readWaitSeconds(host: Host): number {
+function readWaitSeconds(host: Pick<Host, "getEnv">): number {
   const text = host.getEnv("WEIR_JOB_WAIT") ?? host.getEnv("CIRCLE_JOB_WAIT");
   if (text === undefined || text.trim() === "") return DEFAULT_WAIT_SECONDS;
   const seconds = Number(text);

@@ -127,7 +127,7 @@ async function handleNewSession(hub: Hub): Promise<HandledCommand> {
 
 async function handleExport(path: string | undefined, hub: Hub): Promise<HandledCommand> {
   const { session: { id, transcript }, settings } = hub;
-  const { host, workspace, model, credentialPatterns, policy } = settings;
+  const { host, workspace, model, isCredentialFile, policy } = settings;
   if (policy.exportName !== undefined && transcript.messages.length === 0) {
     throw new RequestError("nothing_to_export", "there is nothing to export");
   }
@@ -145,7 +145,7 @@ async function handleExport(path: string | undefined, hub: Hub): Promise<Handled
     folder: workspace,
     path: path ?? policy.exportName?.(stem),
     sessionPath: transcript.path,
-    credentialPatterns,
+    isCredentialFile,
     signal: new AbortController().signal,
   });
   return { result: { type: "export_html", value: { path: saved } } };

@@ -205,7 +205,7 @@ async function handleCompact(instructions: string | undefined, hub: Hub): Promis
   if (settings.model.id === "") throw new RequestError("no_model", "No model selected");
   if (session.busy) session.abort();
   await session.idle();
-  return done({ type: "compact", value: await session.compact(instructions) });
+  return done({ type: "compact", value: await session.compactForClient(instructions) });
 }
 
 async function handleReplace(

@@ -43,6 +43,7 @@ export class Hub {
   #earlierClosed = Promise.resolve();
   readonly #hardEnd = new AbortController();
   readonly #hardEnded = Promise.withResolvers<void>();
+  readonly #watchClient: ((onGone: () => void) => Disposable) | undefined;
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
   /** Resolves when the commands of the last read are answered. */
@@ -52,8 +53,14 @@ export class Hub {
   /** Results and events. Cancelling it says that the client has gone. */
   readonly readable: ReadableStream<readonly OutRecord[]>;
 
-  constructor(options: { settings: Settings; opened: OpenedSession }) {
+  constructor(options: {
+    settings: Settings;
+    opened: OpenedSession;
+    /** Tells when the client is gone although nothing is written to it; used while work is finished after the end of the input. */
+    watchClient?: (onGone: () => void) => Disposable;
+  }) {
     this.#settings = options.settings;
+    this.#watchClient = options.watchClient;
     this.#workshop = new Workshop(options.settings);
     this.#queue = new RecordQueue({
       limit: QUEUE_LIMIT,
@@ -284,18 +291,22 @@ export class Hub {
     }
     this.#endCause = cause;
     const overdue = this.#watchEndTime();
+    const { jobs } = this;
+    // A client that is gone has closed its end of our input too, and may be the reason.
+    using _watch = this.#isWorking()
+      ? this.#watchClient?.(() => this.clientGone(new Error("nobody reads the output")))
+      : undefined;
     await this.#late?.idle();
     const session = this.#session;
     session.endNoticeTurns();
     await session.idle();
     await this.commands.idle();
     await this.#late?.idle();
-    const { jobs } = this;
     await jobs.stopAll("exit", (job) => job.kind === "adopted");
     await finishWork({ session, jobs, host: this.#settings.host, signal: this.#hardEnd.signal });
     const jobsStopped = await jobs.stopAll("exit");
     clearTimeout(overdue);
-    const { success } = session;
+    const { success, answered } = session;
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
     await this.#earlierClosed;
@@ -304,11 +315,17 @@ export class Hub {
     await this.#settings.removeOutput().catch(warn);
     // Whoever sent commands together with the one that ends everything gets an answer to each.
     if (this.#settings.policy.settleAfterBatch) await this.#batch.catch(() => {});
-    const end = { cause: this.#endCause, success };
+    const end = { cause: this.#endCause, success, answered };
     this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
     this.#stopInput(new Error("the session is over"));
     this.#ended.resolve(end);
+  }
+
+  /** Whether anything runs that the end of the input lets go on. */
+  #isWorking(): boolean {
+    const { busy, compacting, id } = this.#session;
+    return busy || compacting || this.commands.count > 0 || this.jobs.runningOf(id).length > 0;
   }
 
   /** What was accepted may take only so long after the end of the input, where the dialect has such a limit. */

@@ -74,12 +74,12 @@ export function createStopJobTool(jobs: Jobs): Tool<JsonObject> {
   };
 }
 
-/** For subagents, which get no turns of their own for notices. `take` removes the notices of jobs that are reported. */
+/** For subagents, which get no turns of their own for notices. `take` removes the notices of their jobs that are reported. */
 export function createWaitJobsTool(
   jobs: Jobs,
   options: {
     subagent: string;
-    take: (ids: ReadonlySet<string>) => readonly EndedJob[];
+    take: (isWanted: (id: string) => boolean) => readonly EndedJob[];
     describe: (jobs: readonly EndedJob[]) => string;
   },
 ): Tool<JsonObject> {
@@ -89,8 +89,9 @@ export function createWaitJobsTool(
     parameters: WAIT_PARAMETERS,
     parse: (args) => parseArguments(WAIT_PARAMETERS, args),
     run: async (args, { signal }) => {
+      const named = Array.isArray(args.job_ids) ? args.job_ids.map(String) : undefined;
       const own = jobs.runningOfSubagent(options.subagent).map((job) => job.id);
-      const wanted = new Set(Array.isArray(args.job_ids) ? args.job_ids.map(String) : own);
+      const wanted = new Set(named ?? own);
       const timeoutMs = (typeof args.timeout_s === "number" ? args.timeout_s : 300) * 1000;
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const isRunning = () =>
@@ -100,7 +101,8 @@ export function createWaitJobsTool(
       } catch {
         signal.throwIfAborted();
       }
-      const ended = options.take(wanted);
+      // One that ended before it could be waited for is worth a word too.
+      const ended = options.take((id) => named === undefined || wanted.has(id));
       const running = jobs.list().filter((job) => wanted.has(job.id) && job.status === "running")
         .map(jobLine);
       const told = ended.length === 0 ? [] : [options.describe(ended)];

@@ -59,8 +59,8 @@ interface Job {
   reason: string;
   exitCode: number | null;
   stopCause: StopCause | "timeout" | undefined;
-  /** Ends what runs; resolves when nothing of it does. */
-  readonly halt: () => Promise<void>;
+  /** Ends what runs; resolves when nothing of it does. Dropped at the end, with all that it holds. */
+  halt: (() => Promise<void>) | undefined;
   readonly ended: Promise<void>;
 }
 
@@ -299,12 +299,13 @@ export class Jobs {
   async #stop(job: Job, cause: StopCause | "timeout"): Promise<void> {
     // Who stops first gives the reason.
     job.stopCause ??= cause;
-    await job.halt();
+    await job.halt?.();
     await job.ended;
   }
 
   #finish(job: Job, end: JobEnd): void {
     const { stopCause } = job;
+    job.halt = undefined;
     job.endedMs = Date.now();
     job.exitCode = end.exitCode;
     if (stopCause === undefined) {

@@ -3,7 +3,7 @@
  * conversation; it does not keep what it wrote.
  */
 
-import { HostError } from "../errors.ts";
+import { HostError, RequestError } from "../errors.ts";
 import type { AppendFile, Host } from "../host.ts";
 import type { JsonObject } from "../agent/message.ts";
 import { encodeEntry, type NewEntry, type SessionHeader, type StoredEntry } from "./entry.ts";
@@ -110,9 +110,20 @@ export class Journal implements AsyncDisposable {
    */
   async prepare(): Promise<void> {
     if (this.#closed !== undefined) throw closedError(this.header.id);
-    if (this.#place === undefined || this.#file !== undefined) return;
+    if (this.#place === undefined) return;
+    if (this.#file !== undefined) return await this.#requireFile(this.#place);
     this.#preparing ??= this.#open(this.#place).finally(() => this.#preparing = undefined);
     await this.#preparing;
+  }
+
+  /** A file that somebody has removed takes everything that is written, and keeps none of it. */
+  async #requireFile({ host, path }: JournalFile): Promise<void> {
+    if (await host.files.lstat(path) !== undefined) return;
+    throw new HostError(
+      "not_found",
+      `Cannot save the session "${path}": its file was removed while it was open, start a new session`,
+      { path },
+    );
   }
 
   /** An id for an entry that is to be appended later, for records that name it before. */
@@ -270,6 +281,7 @@ function cutTail(file: AppendFile, path: string, existing: ExistingFile): void {
   file.truncate(existing.keep);
 }
 
-function closedError(id: string): Error {
-  return new Error(`Cannot write to session ${id}: it is closed, open it again`);
+/** Who still asks is a client whose command came while the program was ending. */
+function closedError(id: string): RequestError {
+  return new RequestError("shutting_down", `Cannot write to session ${id}: the program is ending`);
 }

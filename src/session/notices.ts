@@ -57,6 +57,11 @@ export function createNoticeMessage(
   };
 }
 
+/** The end of a job's output as people are shown it: its last lines, secrets redacted. */
+export function redactLines(output: string, redact: (text: string) => string): string {
+  return redact(output.trimEnd().split("\n").slice(-MAX_LINES).join("\n"));
+}
+
 function noticeDisplay({ record }: EndedJob): string {
   return `◆ ${record.id} ${record.status} · ${record.title} · ${record.elapsed}s`;
 }

@@ -79,8 +79,6 @@ export interface SessionPolicy {
   readonly toolsOnRequest?: readonly string[];
   /** Name of an exported page by that of the session's file, and nothing is exported of an empty conversation; default: the id, always. */
   readonly exportName?: (stem: string) => string;
-  /** Part of the configuration that says how long a question to the client stays open. */
-  readonly askSettings?: "pi" | "acp";
   /** Whether a change of the queues is told before the command that made it is answered. */
   readonly queueNewsFirst?: boolean;
   /** Whether clients are shown the stored entries, with all branches, so that they are kept in memory. */

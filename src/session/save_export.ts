@@ -2,7 +2,6 @@
 
 import { HostError, RequestError } from "../errors.ts";
 import type { Host } from "../host.ts";
-import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { ExportData } from "./export_html.ts";
 
 export interface SaveExportOptions {
@@ -12,7 +11,7 @@ export interface SaveExportOptions {
   readonly path: string | undefined;
   /** The session's own file, which is never replaced. */
   readonly sessionPath: string | undefined;
-  readonly credentialPatterns: readonly string[];
+  isCredentialFile(path: string): boolean;
   readonly signal: AbortSignal;
 }
 
@@ -51,7 +50,7 @@ async function checkTarget(
   path: string,
   options: SaveExportOptions & { given: string },
 ): Promise<void> {
-  const { given, sessionPath, credentialPatterns } = options;
+  const { given, sessionPath } = options;
   const info = await host.files.stat(path);
   if (info?.kind === "folder" || given.endsWith("/") || given.endsWith(host.paths.separator)) {
     throw refusal(path, "it is a folder, name a file in it");
@@ -63,11 +62,13 @@ async function checkTarget(
     const link = await host.files.lstat(path);
     if (link?.kind === "symlink") names.push(await host.files.readLink(path));
   }
-  if (names.some((name) => isCredentialFile(name, { patterns: credentialPatterns }))) {
+  if (names.some((name) => options.isCredentialFile(name))) {
     throw refusal(path, "it has the name of a credential file, name another one");
   }
   if (sessionPath === undefined || info === undefined) return;
-  if (names.includes(sessionPath) || names.includes(await host.files.realPath(sessionPath))) {
+  // Before the first message there is no such file.
+  const ownPath = await host.files.realPath(sessionPath).catch(() => sessionPath);
+  if (names.includes(sessionPath) || names.includes(ownPath)) {
     throw refusal(path, "it is the file of the session itself, name another one");
   }
 }

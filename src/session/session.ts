@@ -10,7 +10,6 @@ import type { TurnResult } from "../agent/run_turn.ts";
 import { NO_USAGE } from "../agent/usage.ts";
 import { errorText, HostError, RequestError } from "../errors.ts";
 import { expandMentions } from "./attachments.ts";
-import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { CommandResults, CompactionReport } from "./command.ts";
 import type {
   CompactionPhase,
@@ -87,6 +86,8 @@ export class Session implements AsyncDisposable {
   #manualCompaction: { stop: AbortController; done: Promise<unknown> } | undefined;
   /** Messages that are stored when the running turn is over. */
   readonly #later: UserMessage[] = [];
+  /** Whether the last turn of this process ended with an answer. */
+  answered = false;
   /** False once a turn failed in this process. */
   success = true;
 
@@ -172,7 +173,7 @@ export class Session implements AsyncDisposable {
   }
 
   /** Shortens what the model is sent because the client wants it; nothing may run. Throws `RequestError`. */
-  async compact(instructions: string | undefined): Promise<CompactionReport> {
+  async compactForClient(instructions: string | undefined): Promise<CompactionReport> {
     if (this.#manualCompaction !== undefined || this.#busy) {
       throw new RequestError("busy", "Compaction is already in progress");
     }
@@ -195,7 +196,7 @@ export class Session implements AsyncDisposable {
   ): Promise<CompactionReport> {
     const { compactor } = await this.#openKit();
     await this.transcript.prepare();
-    return await compactor.compactNow({ instructions, signal });
+    return await compactor.compactForClient({ instructions, signal });
   }
 
   /** Removes and returns what waits; the running turn goes on. */
@@ -249,6 +250,36 @@ export class Session implements AsyncDisposable {
   async runNoticeTurn(): Promise<void> {
     await this.#startNoticeTurn("asked");
     await this.#running;
+  }
+
+  /** Makes the conversation shorter because a person asks for it, and says what came of it. Nothing may run. Throws `signal.reason`. */
+  async compact(
+    options: { instructions: string; signal: AbortSignal },
+  ): Promise<"done" | "failed" | "nothing_to_do"> {
+    const kit = await this.#openKit();
+    await this.transcript.prepare();
+    const outcome = await kit.compactor.compactNow(options);
+    await this.transcript.flush();
+    return outcome;
+  }
+
+  /** Stores model and thinking level, where they changed, if the conversation has a file already. */
+  async recordSetting(): Promise<void> {
+    if (this.transcript.messages.length === 0) return;
+    if (!this.#busy) await this.transcript.prepare();
+    this.#recordSetting();
+    if (!this.#busy) await this.transcript.flush();
+  }
+
+  #recordSetting(): void {
+    const { model, thinkingLevel } = this.#settings;
+    // What stands in for a model that is not set up has no name.
+    if (model.id === "") return;
+    this.transcript.recordSetting({
+      provider: model.provider,
+      model: model.id,
+      thinkingLevel: thinkingLevel ?? "off",
+    });
   }
 
   /** Keeps the notices that nobody read in the conversation, so that the model knows after it is opened again. */
@@ -341,6 +372,7 @@ export class Session implements AsyncDisposable {
     const turn = ++this.#turn;
     let startedAt = Date.now();
     let closed = false;
+    let isOpen = false;
     const close = (result: TurnResult) => {
       closed = true;
       this.#closeTurn(turn, { ...result, durationMs: Math.max(1, Date.now() - startedAt) });
@@ -348,13 +380,14 @@ export class Session implements AsyncDisposable {
     const fail = (error: unknown): TurnResult => ({
       ...(this.#controller.signal.aborted
         ? { outcome: "aborted" }
-        : { outcome: "failed", error: turnErrorText(error) }),
+        : { outcome: "failed", error: turnErrorText(error), cause: error }),
       usage: NO_USAGE,
       durationMs: 0,
     });
     let result: TurnResult;
     try {
       await this.#openTurn(turn, opening);
+      isOpen = true;
       startedAt = Date.now();
       const kit = await this.#openKit();
       const { policy } = this.#settings;
@@ -369,6 +402,7 @@ export class Session implements AsyncDisposable {
         failures: policy.failures,
         announceCalls: policy.announceCalls,
         watchOutput: kit.watchOutput,
+        maxRequests: this.#settings.maxTurnRequests,
         toolContext: kit.toolContext,
         signal: this.#controller.signal,
         setting: kit.setting,
@@ -380,6 +414,7 @@ export class Session implements AsyncDisposable {
       });
     } catch (error) {
       if (!this.#controller.signal.aborted) this.#settings.host.warn(`weir: ${errorReport(error)}`);
+      if (!isOpen) this.#emit(unsavedTurn(turn, opening));
       result = fail(error);
     }
     if (opening.kind === "notices" && result.outcome === "failed") this.#noticeTurns.hold();
@@ -395,16 +430,8 @@ export class Session implements AsyncDisposable {
 
   /** Stores the message that opens a turn and tells of it. */
   async #openTurn(turn: number, opening: Opening): Promise<void> {
-    const { model, thinkingLevel } = this.#settings;
     if (opening.kind === "message" || !opening.isPrepared) await this.transcript.prepare();
-    // What stands in for a model that is not set up has no name.
-    if (model.id !== "") {
-      this.transcript.recordSetting({
-        provider: model.provider,
-        model: model.id,
-        thinkingLevel: thinkingLevel ?? "off",
-      });
-    }
+    this.#recordSetting();
     if (opening.kind === "notices") {
       this.#storeNotices();
       await this.#emit({ type: "turn_start", turn, opening: undefined });
@@ -412,17 +439,22 @@ export class Session implements AsyncDisposable {
     }
     const message = await this.#createMessage(opening, { expand: true });
     const id = this.transcript.append(message);
-    const { text, origin, requestId } = opening;
-    const told: TurnOpening = { id, message, text, origin, requestId };
-    await this.#emit({ type: "turn_start", turn, opening: told });
+    await this.#emit({
+      type: "turn_start",
+      turn,
+      opening: describeOpening(opening, { id, message }),
+    });
   }
 
   async #createMessage(
     waiting: WaitingMessage,
     options: { expand: boolean },
   ): Promise<UserMessage> {
-    const { host, policy, workspace, credentialPatterns } = this.#settings;
+    const { host, policy, workspace, isCredentialFile } = this.#settings;
     const { text, extras } = waiting;
+    if (extras?.content !== undefined) {
+      return { role: "user", content: extras.content, timestamp: Date.now(), display: text };
+    }
     const start = extras?.mentionsFrom ?? 0;
     const words = text.slice(start);
     const { signal } = this.#controller;
@@ -430,7 +462,7 @@ export class Session implements AsyncDisposable {
       style: policy.mentions,
       host,
       workspace,
-      isCredentialFile: (path) => isCredentialFile(path, { patterns: credentialPatterns }),
+      isCredentialFile,
       signal,
     }).catch((error) => {
       // The message itself is kept, whatever came of its files.
@@ -563,6 +595,7 @@ export class Session implements AsyncDisposable {
   #closeTurn(turn: number, result: TurnResult): void {
     if (result.outcome === "answered") this.#lastAnswer = result.answer;
     if (result.outcome === "failed") this.success = false;
+    this.answered = result.outcome === "answered";
     this.#emit({ type: "turn_end", turn, ...result });
     const note = () => this.#noteEnd(result.outcome);
     if (this.#batchOpen) this.#pendingNote = note;
@@ -603,6 +636,32 @@ export class Session implements AsyncDisposable {
     const items = event.message.details?.items;
     if (Array.isArray(items)) this.#emit({ type: "plan_change", items });
   }
+}
+
+function describeOpening(
+  opening: Opening & { kind: "message" },
+  stored: Pick<TurnOpening, "id" | "message">,
+): TurnOpening {
+  const { text, origin, requestId } = opening;
+  return { ...stored, text, origin, requestId };
+}
+
+/** A turn whose message could not be stored is told all the same, so that its failure has a beginning. */
+function unsavedTurn(turn: number, opening: Opening): SessionEvent {
+  if (opening.kind === "notices") {
+    return { type: "turn_start", turn, opening: undefined, unsaved: true };
+  }
+  const message: UserMessage = {
+    role: "user",
+    content: [{ type: "text", text: opening.text }],
+    timestamp: Date.now(),
+  };
+  return {
+    type: "turn_start",
+    turn,
+    opening: describeOpening(opening, { id: "", message }),
+    unsaved: true,
+  };
 }
 
 function abortOf(signal: AbortSignal): Promise<void> {

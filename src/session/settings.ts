@@ -8,6 +8,7 @@ import type { Model, ThinkingLevel } from "../agent/model.ts";
 import type { Tool } from "../agent/tool.ts";
 import type { Host } from "../host.ts";
 import type { SwitchName } from "./command.ts";
+import type { ClientHelp } from "./client_help.ts";
 import type { StoredEntry } from "./entry.ts";
 import type { SessionStore } from "./find_session.ts";
 import type { Journal } from "./journal.ts";
@@ -86,9 +87,16 @@ export interface Settings {
   /** Stops the servers that `moreTools` come from; nothing of them runs when it resolves. Safe to call twice. */
   stopServers?(): Promise<void>;
   readonly prompt: PromptChoice;
-  readonly approvals: ApprovalMode;
+  /** Asked for each call. */
+  approvals: ApprovalMode;
+  /** Model requests that one turn may make; `undefined` for no limit. */
+  readonly maxTurnRequests?: number | undefined;
+  /** What the client itself does for this session; absent where it only watches. */
+  readonly client?: ClientHelp | undefined;
   /** Patterns of file names with secrets, added to the built-in ones. */
   readonly credentialPatterns: readonly string[];
+  /** Whether a path, as given or resolved, names a file with secrets that no tool may open. */
+  isCredentialFile(path: string): boolean;
   /** Environment variables that child processes may have although they look like secrets. */
   readonly allowedVariables: readonly string[];
   /** Environment variables that hold the providers' keys. */

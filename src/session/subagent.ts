@@ -43,6 +43,8 @@ export class Subagent {
   readonly kind: "general" | "explore";
   /** Set for one that runs in the background. */
   jobId: string | undefined;
+  /** Set for one that is waited for: the id of the `task` call. */
+  callId: string | undefined;
   onStep: () => void = () => {};
   readonly #kit: SubagentKit;
   readonly #prompt: string;
@@ -131,7 +133,7 @@ export class Subagent {
     const { tools, customer, settings } = this.#kit;
     const wait = createWaitJobsTool(customer.jobs, {
       subagent: this.id,
-      take: (ids) => customer.takeNotices((job) => this.#owns(job) && ids.has(job.record.id)),
+      take: (isWanted) => customer.takeNotices((job) => this.#owns(job) && isWanted(job.record.id)),
       describe: (jobs) =>
         textOf(
           createNoticeMessage(jobs, {
@@ -147,7 +149,7 @@ export class Subagent {
   }
 
   #hooks(): TurnHooks {
-    const { callHooks, customer, settings } = this.#kit;
+    const { createCallHooks, customer, settings } = this.#kit;
     return {
       beforeRequest: () => {
         const jobs = customer.takeNotices((job) => this.#owns(job));
@@ -161,7 +163,7 @@ export class Subagent {
       },
       beforeEnd: () => Promise.resolve(),
       goesOn: () => false,
-      ...callHooks,
+      ...createCallHooks({ id: this.id, name: this.kind }),
       makeRoom: () => Promise.resolve(false),
     };
   }
@@ -171,7 +173,8 @@ export class Subagent {
   }
 
   #emit(event: SubagentEvent): Promise<void> | undefined {
-    const tags = { subagent: this.id, name: this.kind, jobId: this.jobId };
+    const { id: subagent, kind: name, jobId, callId } = this;
+    const tags = { subagent, name, jobId, callId };
     return this.#kit.customer.emit({ type: "subagent", tags, event });
   }
 }

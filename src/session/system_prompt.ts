@@ -1,7 +1,7 @@
 /** The text that every model request begins with: who the model is, where it works, and what the folder's own files say about working there. */
 
 import { errorText } from "../errors.ts";
-import type { Host } from "../host.ts";
+import { accessTo, type Host } from "../host.ts";
 import type { Settings } from "./settings.ts";
 
 const MAX_CONTEXT_BYTES = 100_000;
@@ -14,7 +14,10 @@ export async function readSystemPrompt(
   toolNames: readonly string[],
 ): Promise<string> {
   const { prompt } = settings;
-  const parts = [prompt.system ?? describeAgent(toolNames), describeEnvironment(settings)];
+  const parts = [
+    prompt.system ?? describeAgent(settings, toolNames),
+    describeEnvironment(settings),
+  ];
   if (prompt.contextFiles) parts.push(...await readContextFiles(settings));
   parts.push(...prompt.append);
   return parts.filter((part) => part !== "").join("\n\n");
@@ -34,7 +37,7 @@ export async function createSubagentPrompt(
   return parts.join("\n\n");
 }
 
-function describeAgent(toolNames: readonly string[]): string {
+function describeAgent(settings: Settings, toolNames: readonly string[]): string {
   const lines = [
     "You are Weir, a coding agent. You work in a folder on the user's machine, through tools, for a person or a program that reads your answers as plain text or Markdown.",
     "Look before you change things: read the files that matter, then make the smallest change that does the job, in the style of what is there. Check your work by running what the project offers for it.",
@@ -43,8 +46,18 @@ function describeAgent(toolNames: readonly string[]): string {
   ];
   if (toolNames.length === 0) {
     lines.push("You have no tools in this session: answer from the conversation alone.");
-  } else if (!toolNames.includes("bash")) lines.push("You cannot run commands in this session.");
+  } else {
+    if (!toolNames.includes("bash")) lines.push("You cannot run commands in this session.");
+    lines.push(...describeAccess(settings));
+  }
   return lines.join("\n");
+}
+
+/** What the machine does not let this process do, so that nobody tries to find a way. */
+function describeAccess({ host, workspace }: Settings): string[] {
+  const { read, write } = accessTo(host, workspace);
+  if (!read) return ["You have no tools for files in this session."];
+  return write ? [] : ["You can read files in this session, but have no tools to change them."];
 }
 
 function describeEnvironment(settings: Settings): string {
@@ -71,19 +84,25 @@ async function readContextFiles(settings: Settings): Promise<string[]> {
 
 /** The workspace and its parents up to the folder that holds `.git`; only the workspace where there is none. */
 async function projectFolders(host: Host, workspace: string): Promise<string[]> {
+  if (!accessTo(host, workspace).read) return [];
   const folders = [workspace];
   let folder = workspace;
-  while (await host.files.lstat(host.paths.join(folder, ".git")) === undefined) {
+  while (!await hasGit(host, folder)) {
     const parent = host.paths.dirname(folder);
-    if (parent === folder) return [workspace];
+    if (parent === folder || !accessTo(host, parent).read) return [workspace];
     folders.push(parent);
     folder = parent;
   }
   return folders;
 }
 
+async function hasGit(host: Host, folder: string): Promise<boolean> {
+  return await host.files.lstat(host.paths.join(folder, ".git")) !== undefined;
+}
+
 async function readFirst(host: Host, paths: readonly string[]): Promise<string | undefined> {
   for (const path of paths) {
+    if (!accessTo(host, path).read) continue;
     try {
       const info = await host.files.stat(path);
       if (info?.kind !== "file") continue;

@@ -15,6 +15,7 @@ import { errorText } from "../errors.ts";
 import { parseArguments } from "../tools/arguments.ts";
 import { takeLogName } from "../tools/shell_run.ts";
 import type { CallHooks } from "./extend.ts";
+import type { CallAsker } from "./client_help.ts";
 import type { Settings } from "./settings.ts";
 import { Subagent } from "./subagent.ts";
 import type { BaseToolContext, WorkshopCustomer } from "./workshop.ts";
@@ -25,7 +26,8 @@ export interface SubagentKit {
   readonly customer: WorkshopCustomer;
   readonly runTurn: typeof import("../agent/run_turn.ts").runTurn;
   readonly toolContext: BaseToolContext;
-  readonly callHooks: CallHooks;
+  /** For the subagent that is given. */
+  createCallHooks(asker: CallAsker): CallHooks;
   /** All tools but `task`. */
   readonly tools: ReadonlyMap<string, Tool>;
 }
@@ -75,6 +77,7 @@ async function runInForeground(
   { kit, context }: { kit: SubagentKit; context: ToolContext },
 ): Promise<ToolOutcome> {
   const subagent = createSubagent(args, kit);
+  subagent.callId = context.callId;
   try {
     return textOutcome(await subagent.run(context.signal));
   } catch (error) {

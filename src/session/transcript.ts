@@ -98,6 +98,11 @@ export class Transcript implements Conversation {
     return this.#messages;
   }
 
+  /** The setting that was recorded last: `provider/model` and a thinking level, `""` where there is none. */
+  get recordedSetting(): { readonly model: string; readonly thinkingLevel: string } {
+    return { model: this.#recordedModel, thinkingLevel: this.#recordedThinking };
+  }
+
   /** The name, else the first line of the first prompt, else `""`. */
   get title(): string {
     return this.#name !== "" ? this.#name : this.#title ?? "";

@@ -7,8 +7,8 @@ import type { WatchOutput } from "../agent/run_tools.ts";
 import type { TurnSetting } from "../agent/run_turn.ts";
 import type { Tool, ToolContext } from "../agent/tool.ts";
 import { type CallHooks, extendCallHooks, extendModel } from "./extend.ts";
+import type { CallAsker } from "./client_help.ts";
 import type { Compactor } from "./compactor.ts";
-import { isCredentialFile } from "./approvals/credential_files.ts";
 import type { SessionEvent } from "./event.ts";
 import type { EndedJob, Jobs } from "./jobs.ts";
 import type { Settings } from "./settings.ts";
@@ -58,7 +58,7 @@ export class Workshop {
   /** Loads what turns need and makes the tools of a session. */
   async equip(customer: WorkshopCustomer): Promise<TurnKit> {
     const settings = this.#settings;
-    const { host, workspace, credentialPatterns } = settings;
+    const { host, workspace } = settings;
     const [
       { runTurn },
       { decideCall },
@@ -75,11 +75,10 @@ export class Workshop {
         import("./compactor.ts"),
         import("./shorten_result.ts"),
       ]);
-    const isCredential = (path: string) => isCredentialFile(path, { patterns: credentialPatterns });
     const toolContext: BaseToolContext = {
       host,
       workspace,
-      isCredentialFile: isCredential,
+      isCredentialFile: settings.isCredentialFile,
       outputFolder: settings.outputFolder,
       allowedVariables: settings.allowedVariables,
       secretVariables: settings.secretVariables,
@@ -88,18 +87,19 @@ export class Workshop {
         : { describeCommand: settings.policy.describeCommand }),
       jobs: customer.jobs.forOwner({ sessionId: customer.sessionId, subagent: undefined }),
     };
-    const callHooks = extendCallHooks({
-      beforeCall: (call, _tool, args) =>
-        decideCall({ name: call.name, args }, { settings, isCredentialFile: isCredential }),
-      afterCall: (_call, result) => shortenResult(result, settings),
-    }, settings.extensions);
-    const all = await createTools({ settings, customer, runTurn, toolContext, callHooks });
+    const createCallHooks = (asker?: CallAsker) =>
+      extendCallHooks({
+        beforeCall: (call, _tool, args, signal) =>
+          decideCall(call, args, { settings, asker, signal }),
+        afterCall: (_call, result) => shortenResult(result, settings),
+      }, settings.extensions);
+    const all = await createTools({ settings, customer, runTurn, toolContext, createCallHooks });
     const tools: ReadonlyMap<string, Tool> = chooseTools(all, settings);
     let systemPrompt: Promise<string> | undefined;
     return {
       runTurn,
       toolContext,
-      callHooks,
+      callHooks: createCallHooks(),
       compactor: new Compactor({ settings, customer }),
       watchOutput: settings.policy.output === "snapshots"
         ? (await import("./watch_output.ts")).watchOutput

@@ -1,6 +1,7 @@
 /** The dialects by name, each loaded when it is wanted. */
 
 import type { DialectName } from "../cli/command_line.ts";
+import type { AcpDialect } from "../dialects/acp/dialect.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { StartError } from "../errors.ts";
 
@@ -19,4 +20,9 @@ export async function loadDialect(name: DialectName): Promise<Dialect> {
         `the ${name} dialect is not available in this version; use --dialect circle`,
       );
   }
+}
+
+/** The dialect of this name when it is one that opens its conversations itself. */
+export async function loadConnectionDialect(name: DialectName): Promise<AcpDialect | undefined> {
+  return name === "acp" ? (await import("../dialects/acp/dialect.ts")).ACP : undefined;
 }

@@ -10,6 +10,7 @@ export async function loadSchema(name: DialectName): Promise<WireSchemas> {
     case "circle":
       return (await import("../dialects/circle/event_schema.ts")).WIRE_SCHEMAS;
     case "nimlet":
+      return (await import("../dialects/nimlet/event_schema.ts")).WIRE_SCHEMAS;
     case "pi":
     case "acp":
       throw new StartError("usage", `there is no schema of the ${name} dialect`);

@@ -4,10 +4,10 @@
  */
 
 import type { RunCommandLine } from "../cli/command_line.ts";
-import { type Config, findHome, readConfig } from "../config/config.ts";
+import { type Config, configFile, findHome, readConfig } from "../config/config.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
-import type { Host } from "../host.ts";
+import { accessTo, type Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
 import { createMissingModel } from "./missing_model.ts";
 import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
@@ -27,12 +27,14 @@ import {
   type ToolChoice,
   USUAL_SETTINGS,
 } from "../session/settings.ts";
+import { createCredentialCheck } from "../session/approvals/credential_files.ts";
 import { removeOldOutput } from "../session/remove_old_output.ts";
 import { isTrusted } from "../config/trust.ts";
+import { endpointsOf, warnOfLimits } from "./warn_of_limits.ts";
 
 export interface StartOptions {
   readonly host: Host;
-  readonly dialect: Dialect;
+  readonly dialect: Pick<Dialect, "policy" | "toolAliases">;
   readonly commandLine: RunCommandLine;
   /** The folder that relative paths of the command line are meant from. */
   readonly currentFolder: string;
@@ -52,73 +54,30 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const { host, dialect, commandLine, currentFolder, signal } = start;
   const { options } = commandLine;
   const home = findHome(host, { currentFolder });
-  const folder = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
-  const homeConfig = await readConfig(host, { home, workspace: folder, trusted: false, signal });
+  const given = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
+  warnOfLimits(host, { folder: given, home: host.paths.isAbsolute(home) ? home : undefined });
+  const homeConfig = await readConfig(host, { home, workspace: given, trusted: false, signal });
   const firstTry = tryToResolve(homeConfig, start);
   const mayLackModel = dialect.policy.missingModel === "fail_turns";
   if (firstTry instanceof StartError && firstTry.kind === "not_set_up" && !mayLackModel) {
     throw firstTry;
   }
-  const workspace = await resolveFolder(host, folder);
+  const workspace = await resolveFolder(host, given);
   const trusted = await decideTrust(start, { home, workspace });
   const config = trusted
     ? await readConfig(host, { home, workspace, trusted, signal })
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
-  const { sessionFolderVariable } = dialect.policy;
-  const givenDir = options.sessionDir ??
-    ((sessionFolderVariable && host.getEnv(sessionFolderVariable)) || undefined);
-  const sessionDir = givenDir === undefined
-    ? {}
-    : { sessionDir: host.paths.resolve(currentFolder, givenDir) };
-  const store = { home, workspace, ...sessionDir };
-  const settings: Settings = {
-    host,
-    home,
-    workspace,
-    policy: dialect.policy,
-    tools: chooseNames(commandLine, dialect),
-    moreTools: [],
-    prompt: await readPromptChoice(start),
-    approvals: options.approvals ?? config.approvals ?? dialect.policy.approvals,
-    credentialPatterns: config.credential_files,
-    allowedVariables: config.pass_environment,
-    secretVariables: keyVariables(config),
-    model: choice instanceof StartError ? createMissingModel(choice) : openModel(choice),
-    thinkingLevel: options.thinking ?? config.thinking,
-    ...deliveryModes(config, dialect),
-    resolveModel: (name, current) =>
-      Promise.resolve(openModel(resolveNamed(name, current.provider, { config, start }))),
-    autoCompaction: config.agent.auto_compaction,
-    autoRetry: config.agent.auto_retry,
-    retry: given(USUAL_SETTINGS.retry, config.retry),
-    compaction: given(USUAL_SETTINGS.compaction, config.compaction),
-    askTimeoutSeconds: config[dialect.policy.askSettings ?? "pi"].approvalTimeoutSeconds,
-    fixed: { model: options.model !== undefined, thinking: options.thinking !== undefined },
-    modelScope: options.models,
-    store,
-    isTemporary: options.noSession,
-    configuredModels: () => listChoices(config, resolveOptions(start)).map(openModel),
-    saveDeliveryMode: (queue, mode) =>
-      saveAgentValue(host, {
-        home,
-        key: queue === "steer" ? "steering_mode" : "follow_up_mode",
-        value: mode,
-      }),
-    saveSwitch: (name, enabled) => saveAgentValue(host, { home, key: name, value: enabled }),
-    openSession: () =>
-      openConversation(host, {
-        ...store,
-        choice: { kind: options.noSession ? "memory" : "new" },
-        signal,
-      }),
-    redact: createRedact(choice),
-    ...createOutputFolder(host, { home, temporary: options.noSession }),
-  };
+  if (!(choice instanceof StartError)) {
+    warnOfLimits(host, { endpoints: endpointsOf(choice, { config, host }) });
+  }
+  const { settings, store } = await createSettings(start, { home, workspace, config, choice });
   const opened = await open(start, store);
   // What a process of this home left running when it was killed is ended by the next one, which does not wait for it.
-  if (!options.noSession) void host.processes?.recordIn(host.paths.join(home, "running"));
+  if (!options.noSession && canKeep(host, store)) {
+    void host.processes?.recordIn(host.paths.join(home, "running"));
+  }
   if (!options.extensions) return { settings, opened };
   try {
     const started = await loadExtensions({
@@ -137,6 +96,78 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   }
 }
 
+/** What settings are made of besides the command line. */
+export interface SettingsPlace {
+  readonly home: string;
+  readonly workspace: string;
+  readonly config: Config;
+  readonly choice: ModelChoice | StartError;
+}
+
+/** The settings of a session in this place, and where it is stored. Starts and opens nothing. */
+export async function createSettings(
+  start: StartOptions,
+  { home, workspace, config, choice }: SettingsPlace,
+): Promise<{ settings: Settings; store: SessionStore }> {
+  const { host, dialect, commandLine, currentFolder, signal } = start;
+  const { options } = commandLine;
+  const { sessionFolderVariable } = dialect.policy;
+  const folder = options.sessionDir ??
+    ((sessionFolderVariable && host.getEnv(sessionFolderVariable)) || undefined);
+  const sessionDir = folder === undefined
+    ? {}
+    : { sessionDir: host.paths.resolve(currentFolder, folder) };
+  const store = { home, workspace, ...sessionDir };
+  const settings: Settings = {
+    host,
+    home,
+    workspace,
+    policy: dialect.policy,
+    tools: chooseNames(commandLine, dialect),
+    moreTools: [],
+    prompt: await readPromptChoice(start),
+    approvals: options.approvals ?? config.approvals ?? dialect.policy.approvals,
+    credentialPatterns: config.credential_files,
+    isCredentialFile: createCredentialCheck({
+      patterns: config.credential_files,
+      ownFiles: await ownSecretFiles(host, home),
+    }),
+    allowedVariables: config.pass_environment,
+    secretVariables: keyVariables(config),
+    model: choice instanceof StartError ? createMissingModel(choice) : openModel(choice),
+    thinkingLevel: options.thinking ?? config.thinking,
+    ...deliveryModes(config, dialect),
+    resolveModel: (name, current) =>
+      Promise.resolve(openModel(resolveNamed(name, current.provider, { config, start }))),
+    autoCompaction: config.agent.auto_compaction,
+    autoRetry: config.agent.auto_retry,
+    retry: overlay(USUAL_SETTINGS.retry, config.retry),
+    compaction: overlay(USUAL_SETTINGS.compaction, config.compaction),
+    askTimeoutSeconds: config.pi.approvalTimeoutSeconds,
+    fixed: { model: options.model !== undefined, thinking: options.thinking !== undefined },
+    modelScope: options.models,
+    store,
+    isTemporary: options.noSession || !canKeep(host, store),
+    configuredModels: () => listChoices(config, resolveOptions(start)).map(openModel),
+    saveDeliveryMode: (queue, mode) =>
+      saveAgentValue(host, {
+        home,
+        key: queue === "steer" ? "steering_mode" : "follow_up_mode",
+        value: mode,
+      }),
+    saveSwitch: (name, enabled) => saveAgentValue(host, { home, key: name, value: enabled }),
+    openSession: () =>
+      openConversation(host, {
+        ...store,
+        choice: { kind: options.noSession || !canKeep(host, store) ? "memory" : "new" },
+        signal,
+      }),
+    redact: createRedact(choice),
+    ...createOutputFolder(host, { home, temporary: options.noSession }),
+  };
+  return { settings, store };
+}
+
 /** Closes and stops what was opened and started for an agent that nobody will use. */
 export async function discardAgent({ settings, opened }: StartedAgent): Promise<void> {
   await settings.stopServers?.();
@@ -152,7 +183,7 @@ async function open(start: StartOptions, store: SessionStore): Promise<OpenedSes
   const { host, commandLine, dialect, signal } = start;
   await using held = new AsyncDisposableStack();
   try {
-    const choice = chooseSession(commandLine, dialect);
+    const choice = chooseSession(commandLine, { dialect, canKeep: canKeep(host, store) });
     const opened = await openConversation(host, { ...store, choice, signal });
     held.use(opened.journal);
     const named = await nameSession(opened, commandLine.options.name ?? "");
@@ -164,7 +195,14 @@ async function open(start: StartOptions, store: SessionStore): Promise<OpenedSes
   }
 }
 
-function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
+/** Files of the home that hold keys, also by the path that they have without symlinks. */
+async function ownSecretFiles(host: Host, home: string): Promise<string[]> {
+  const real = await host.files.realPath(home).catch(() => home);
+  return [...new Set([home, real])].map((folder) => configFile(host, folder));
+}
+
+/** The model that the options and the configuration name, or why there is none. */
+export function tryToResolve(config: Config, start: StartOptions): ModelChoice | StartError {
   try {
     return resolveModel(config, resolveOptions(start));
   } catch (error) {
@@ -181,13 +219,13 @@ function resolveOptions({ commandLine, dialect, host }: StartOptions): ResolveMo
 }
 
 /** The usual values with those that the configuration has in their place. */
-function given<Values extends object>(usual: Values, own: Partial<Values>): Values {
+function overlay<Values extends object>(usual: Values, own: Partial<Values>): Values {
   const set = Object.entries(own).filter(([, value]) => value !== undefined);
   return { ...usual, ...Object.fromEntries(set) };
 }
 
 /** Whether what is missing can be set while the program runs elsewhere, and nothing else is wrong. */
-function isLack({ kind }: StartError): boolean {
+export function isLack({ kind }: StartError): boolean {
   return kind === "not_set_up" || kind === "key";
 }
 
@@ -197,6 +235,8 @@ function resolveNamed(
   { config, start }: { config: Config; start: StartOptions },
 ): ModelChoice {
   const { host, commandLine: { options: { apiKey, baseUrl } } } = start;
+  const isProviderAlone = name.endsWith("/") && Object.hasOwn(config.providers, name.slice(0, -1));
+  if (isProviderAlone) throw new RequestError("invalid", "model ID is required");
   try {
     return resolveModel(config, { model: name, provider, apiKey, baseUrl, host });
   } catch (error) {
@@ -207,13 +247,17 @@ function resolveNamed(
   }
 }
 
-async function resolveFolder(host: Host, given: string): Promise<string> {
+/** The real path of a folder that exists, or that nobody may look at. */
+export async function resolveFolder(host: Host, given: string): Promise<string> {
+  // Its commands may still work there.
+  if (!accessTo(host, given).read) return given;
   const info = await host.files.stat(given).catch(() => undefined);
   if (info?.kind !== "folder") throw new StartError("folder", `No such folder: ${given}`);
   return await host.files.realPath(given);
 }
 
-async function decideTrust(
+/** Whether the folder's own resources may be used; one line on stderr when it has some and they may not. */
+export async function decideTrust(
   start: StartOptions,
   { home, workspace }: { home: string; workspace: string },
 ): Promise<boolean> {
@@ -226,14 +270,15 @@ async function decideTrust(
     );
   }
   if (trusted) return true;
-  const own = await host.files.stat(host.paths.join(workspace, ".weir")).catch(() => undefined);
+  const resources = host.paths.join(workspace, ".weir");
+  const own = await host.files.stat(resources).catch(() => undefined);
   if (own?.kind === "folder") {
     host.warn("Project-local resources skipped (use --approve or weir trust).");
   }
   return false;
 }
 
-function chooseNames({ options }: RunCommandLine, dialect: Dialect): ToolChoice {
+function chooseNames({ options }: RunCommandLine, dialect: StartOptions["dialect"]): ToolChoice {
   const named = (names: readonly string[]) =>
     names.map((name) =>
       Object.hasOwn(dialect.toolAliases, name) ? dialect.toolAliases[name]! : name
@@ -278,7 +323,7 @@ function keyVariables(config: Config): string[] {
 
 function deliveryModes(
   config: Config,
-  dialect: Dialect,
+  dialect: StartOptions["dialect"],
 ): Pick<Settings, "steeringMode" | "followUpMode"> {
   const { steering, followUp, fromConfiguration } = dialect.policy.deliveryModes;
   const { steering_mode, follow_up_mode } = config.agent;
@@ -301,12 +346,22 @@ async function saveAgentValue(
   });
 }
 
-function chooseSession({ options }: RunCommandLine, { policy }: Dialect): SessionChoice {
+/** Whether conversations can be read and written where they are kept. */
+function canKeep(host: Host, { home, sessionDir }: SessionStore): boolean {
+  const { read, write } = accessTo(host, sessionDir ?? home);
+  return read && write;
+}
+
+function chooseSession(
+  { options }: RunCommandLine,
+  { dialect: { policy }, canKeep }: { dialect: StartOptions["dialect"]; canKeep: boolean },
+): SessionChoice {
   const nameOf = (text: string): { isPath?: boolean; match?: "start" } => {
     if (policy.sessionNames !== "files_and_id_starts") return {};
     return /[/\\]|\.jsonl$/.test(text) ? { isPath: true } : { match: "start" };
   };
-  if (options.noSession) {
+  const isNew = options.fork === undefined && options.session === undefined && !options.continue;
+  if (options.noSession || (isNew && !canKeep)) {
     return {
       kind: "memory",
       ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
@@ -336,6 +391,16 @@ function createRedact(choice: ModelChoice | StartError): (text: string) => strin
   return (text) => redact(text, secrets);
 }
 
+/** `undefined` where this process may not make one: then the home has to do. */
+async function makeTempFolder(host: Host): Promise<string | undefined> {
+  try {
+    return await host.files.makeTempFolder("weir-");
+  } catch (error) {
+    if (error instanceof HostError && error.code === "permission") return undefined;
+    throw error;
+  }
+}
+
 /** `<home>/jobs/<pid>-<ms>-<8 hex>`, or a folder outside the home, which is removed at the end, when nothing may be kept. */
 function createOutputFolder(
   host: Host,
@@ -343,7 +408,10 @@ function createOutputFolder(
 ): Pick<Settings, "outputFolder" | "removeOutput"> {
   let made: Promise<string> | undefined;
   const make = async () => {
-    if (temporary) return await host.files.makeTempFolder("weir-");
+    if (temporary) {
+      const folder = await makeTempFolder(host);
+      if (folder !== undefined) return folder;
+    }
     const parent = host.paths.join(home, "jobs");
     await removeOldOutput(host, parent);
     const random = crypto.getRandomValues(new Uint32Array(1))[0]!.toString(16).padStart(8, "0");

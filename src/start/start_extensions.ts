@@ -7,6 +7,7 @@ import type { ExtensionHooks } from "../agent/extension_hooks.ts";
 import type { Tool } from "../agent/tool.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../host.ts";
+import type { SeatServer } from "../session/seats.ts";
 import { childEnvironment } from "../tools/child_environment.ts";
 
 export interface StartExtensionsOptions {
@@ -19,24 +20,28 @@ export interface StartExtensionsOptions {
   /** Environment variables that no server gets unless its configuration says so. */
   readonly secretVariables: readonly string[];
   readonly signal: AbortSignal;
+  /** The servers, in the place of those of the configuration. */
+  readonly servers?: Readonly<Record<string, SeatServer>>;
+  /** What a server may take until it has told its tools. */
+  readonly serverTimeoutMs?: number;
+  /** Whether modules are loaded; true when absent. */
+  readonly modules?: boolean;
 }
 
 export interface StartedExtensions {
   readonly moreTools: readonly Tool[];
-  readonly extensions: ExtensionHooks;
+  readonly extensions?: ExtensionHooks;
   stopServers(): Promise<void>;
 }
 
 /** What fails is one line on stderr each. Throws only `signal.reason`; no server runs then. */
 export async function startExtensions(options: StartExtensionsOptions): Promise<StartedExtensions> {
   const { host, config, home, workspace, trusted, signal } = options;
-  const [{ connectMcpServers }, { loadExtensions }] = await Promise.all([
-    import("../mcp/client.ts"),
-    import("../extensions/load.ts"),
-  ]);
+  const { connectMcpServers } = await import("../mcp/client.ts");
   const warn = (line: string) => host.warn(line);
   const servers = await connectMcpServers({
-    servers: config.mcp.servers,
+    servers: options.servers ?? config.mcp.servers,
+    ...(options.serverTimeoutMs === undefined ? {} : { timeoutMs: options.serverTimeoutMs }),
     host,
     folder: workspace,
     environment: childEnvironment(host.processes?.environment() ?? {}, {
@@ -46,7 +51,10 @@ export async function startExtensions(options: StartExtensionsOptions): Promise<
     signal,
     warn,
   });
+  const stopServers = async () => await servers[Symbol.asyncDispose]();
+  if (options.modules === false) return { moreTools: servers.tools, stopServers };
   try {
+    const { loadExtensions } = await import("../extensions/load.ts");
     const folders = [host.paths.join(home, "extensions")];
     if (trusted) folders.push(host.paths.join(workspace, ".weir", "extensions"));
     const taken = new Set(servers.tools.map(({ name }) => name));
@@ -61,10 +69,10 @@ export async function startExtensions(options: StartExtensionsOptions): Promise<
     return {
       moreTools: [...servers.tools, ...tools],
       extensions: hooks,
-      stopServers: async () => await servers[Symbol.asyncDispose](),
+      stopServers,
     };
   } catch (error) {
-    await servers[Symbol.asyncDispose]();
+    await stopServers();
     throw error;
   }
 }

@@ -11,10 +11,11 @@ import {
   type ToolContext,
   type ToolOutcome,
 } from "../agent/tool.ts";
-import { errorText } from "../errors.ts";
+import { errorText, HostError } from "../errors.ts";
 import { parseArguments } from "./arguments.ts";
 import { globMatcher } from "./glob.ts";
 import { findRipgrep, mayMatch } from "./ripgrep.ts";
+import { LineMatcher, SlowPatternError } from "./line_matcher.ts";
 import { searchFile } from "./search_file.ts";
 import { parseSearchPattern, type SearchPattern } from "./search_pattern.ts";
 import { SearchResult, shownLine, shownPath } from "./search_result.ts";
@@ -75,7 +76,7 @@ export const grepTool: Tool<GrepArguments> = {
       const accepts = globFilter(args.glob);
       const root = await openSearchRoot(args.path, context);
       if ("problem" in root) return errorOutcome(root.problem);
-      const grep = new Grep(args, { pattern, root, context });
+      using grep = new Grep(args, { pattern, root, context });
       const files = root.kind === "file" ? oneFile() : grep.filesLike(accepts);
       return textOutcome(await grep.run(files));
     } catch (error) {
@@ -110,7 +111,8 @@ async function* oneFile(): AsyncGenerator<string> {
   yield "";
 }
 
-class Grep {
+class Grep implements Disposable {
+  readonly #matcher: LineMatcher;
   readonly #pattern: SearchPattern;
   readonly #root: SearchRoot;
   readonly #context: ToolContext;
@@ -125,10 +127,16 @@ class Grep {
     options: { pattern: SearchPattern; root: SearchRoot; context: ToolContext },
   ) {
     this.#pattern = options.pattern;
+    this.#matcher = new LineMatcher(options.pattern.regExp);
     this.#root = options.root;
     this.#context = options.context;
     this.#around = args.context ?? 0;
     this.#limit = args.limit ?? DEFAULT_LIMIT;
+  }
+
+  /** Ends a worker that still looks at a line. */
+  [Symbol.dispose](): void {
+    this.#matcher[Symbol.dispose]();
   }
 
   /** Paths below the root, in order. */
@@ -170,7 +178,7 @@ class Grep {
       const lines = searchFile(this.#root.resolve(path), {
         host,
         signal,
-        regExp: this.#pattern.regExp,
+        matcher: this.#matcher,
         context: this.#around,
       });
       for await (const line of lines) {
@@ -192,8 +200,9 @@ class Grep {
       }
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof SlowPatternError) throw new Error(`pattern: ${error.message} (${name})`);
       // A file of a folder that cannot be read is passed over; one that was named is not.
-      if (path === "") throw error;
+      if (path === "" || !(error instanceof HostError)) throw error;
     }
   }
 }

@@ -6,6 +6,7 @@
  */
 
 import type { Host } from "../host.ts";
+import type { LineMatcher } from "./line_matcher.ts";
 
 /** A line of a file. */
 export interface FileLine {
@@ -24,7 +25,7 @@ export interface FoundLine extends FileLine {
 /** How a file is searched. */
 export interface SearchFileOptions {
   readonly host: Host;
-  readonly regExp: RegExp;
+  readonly matcher: LineMatcher;
   /** Lines before and after each match that come with it. */
   readonly context: number;
   readonly signal: AbortSignal;
@@ -60,7 +61,8 @@ export async function* searchFile(
 }
 
 class LineSearch {
-  readonly #regExp: RegExp;
+  readonly #matcher: LineMatcher;
+  readonly #signal: AbortSignal;
   readonly #context: number;
   /** The beginning of a line whose end has not come. */
   #open = "";
@@ -69,42 +71,62 @@ class LineSearch {
   #before: FileLine[] = [];
   #after = 0;
 
-  constructor({ regExp, context }: { regExp: RegExp; context: number }) {
-    this.#regExp = regExp;
+  constructor({ matcher, context, signal }: SearchFileOptions) {
+    this.#matcher = matcher;
     this.#context = context;
+    this.#signal = signal;
   }
 
-  *push(text: string): Generator<FoundLine> {
+  async *push(text: string): AsyncGenerator<FoundLine> {
+    const lines: string[] = [];
     let start = 0;
     for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
       const line = this.#open === "" ? text.slice(start, end) : this.#open + text.slice(start, end);
       this.#open = "";
       start = end + 1;
-      yield* this.#line(line);
+      lines.push(line);
     }
+    yield* this.#look(lines);
     if (this.#open.length < MAX_LINE) this.#open += text.slice(start);
   }
 
-  *end(): Generator<FoundLine> {
-    if (this.#open !== "") yield* this.#line(this.#open);
+  async *end(): AsyncGenerator<FoundLine> {
+    if (this.#open !== "") yield* this.#look([this.#open]);
   }
 
-  *#line(raw: string): Generator<FoundLine> {
-    const whole = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
-    const text = whole.length > MAX_LINE ? whole.slice(0, MAX_LINE) : whole;
+  /** All lines of a piece are tested together: the test may have to go elsewhere. */
+  async *#look(raw: readonly string[]): AsyncGenerator<FoundLine> {
+    const lines = raw.map(shownLine);
+    const tested = this.#matcher.test(lines, this.#signal);
+    const matches = tested instanceof Promise ? await tested : tested;
+    for (const [index, text] of lines.entries()) {
+      const found = this.#line(text, matches[index]!);
+      if (found !== undefined) yield found;
+    }
+  }
+
+  #line(text: string, isMatch: boolean): FoundLine | undefined {
     const number = ++this.#number;
-    const isMatch = this.#regExp.test(text);
     if (isMatch) {
       const before = this.#before;
       this.#before = [];
       this.#after = this.#context;
-      yield { number, text, isMatch, before };
-    } else if (this.#after > 0) {
+      return { number, text, isMatch, before };
+    }
+    if (this.#after > 0) {
       this.#after--;
-      yield { number, text, isMatch, before: [] };
-    } else if (this.#context > 0) {
+      return { number, text, isMatch, before: [] };
+    }
+    if (this.#context > 0) {
       this.#before.push({ number, text });
       if (this.#before.length > this.#context) this.#before.shift();
     }
+    return undefined;
   }
+}
+
+/** What is looked at of a line: no CR at its end, and no more than a MiB. */
+function shownLine(raw: string): string {
+  const whole = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+  return whole.length > MAX_LINE ? whole.slice(0, MAX_LINE) : whole;
 }

@@ -226,7 +226,7 @@ export class ShellRun implements RunningCommand {
       // A chunk may be a small part of a large buffer.
       this.#early?.push(bytes.slice());
       // Someone else may be opening it right now; what was added above is then in it.
-      if (this.#tail.isCut || this.#opening !== undefined) await this.openLog();
+      if (this.#tail.isCut || this.#opening !== undefined) await this.#keepInLog();
     }
     if (text === "" || !this.#wantsOutput) return;
     const wait = this.#options.onOutput?.(text);
@@ -235,6 +235,16 @@ export class ShellRun implements RunningCommand {
       this.#free = resolve;
       wait.then(resolve, () => resolve());
     });
+  }
+
+  /** Where nothing may be written, the end of the output has to do. */
+  async #keepInLog(): Promise<void> {
+    try {
+      await this.openLog();
+    } catch (error) {
+      if (!(error instanceof HostError) || error.code !== "permission") throw error;
+      this.#early = undefined;
+    }
   }
 
   async #openLog(): Promise<string> {

@@ -21,7 +21,13 @@ export async function startScript(
   `;
   return await WeirClient.start({
     ...options,
-    program: [Deno.execPath(), "eval", "--no-config", code],
+    program: [
+      Deno.execPath(),
+      "run",
+      "-A",
+      "--no-config",
+      `data:text/javascript,${encodeURIComponent(code)}`,
+    ],
   });
 }
 

@@ -42,6 +42,8 @@ export function startModelServer(options: ModelServerOptions = {}): ModelServer 
 export class ModelServer implements AsyncDisposable {
   /** Every request, in the order of arrival. */
   readonly requests: RecordedRequest[] = [];
+  /** Those that ask for the list of models: a program may ask for it beside anything else. */
+  readonly listRequests: RecordedRequest[] = [];
   /** Why requests were refused: malformed ones and those that the script has no reply for. */
   readonly complaints: string[] = [];
   strict: boolean;
@@ -111,6 +113,12 @@ export class ModelServer implements AsyncDisposable {
     return this.requests.slice(0, count);
   }
 
+  /** Ends when the list of models was asked for `count` times; rejects after `timeoutMs` (15000). */
+  async waitForListRequests(count: number, options: { timeoutMs?: number } = {}): Promise<void> {
+    const state = () => `${this.listRequests.length} of ${count} requests for a list arrived`;
+    await this.#until(() => this.listRequests.length >= count, { ...options, state });
+  }
+
   /** Ends when `count` clients have gone away during an answer; rejects after `timeoutMs` (15000). */
   async waitForAborted(count: number, options: { timeoutMs?: number } = {}): Promise<void> {
     const state = () => `${this.#aborted} of ${count} answers were aborted`;
@@ -158,7 +166,8 @@ export class ModelServer implements AsyncDisposable {
 
   async #answerRequest(connection: HttpConnection, request: HttpRequest): Promise<void> {
     const recorded = record(request);
-    this.requests.push(recorded);
+    const isList = request.method === "GET" && /\/models(?:\?|$)/.test(request.path);
+    (isList ? this.listRequests : this.requests).push(recorded);
     this.#notify();
     const endpoint = `${request.method} ${request.path.replace(/\?.*/, "")}`;
     if (endpoint === "GET /v1/models") return await this.#answerModels(connection);

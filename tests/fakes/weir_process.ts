@@ -68,6 +68,7 @@ export class WeirProcess implements AsyncDisposable {
   #log = new RecordLog();
   #stderr = "";
   #resumed: PromiseWithResolvers<void> | undefined;
+  #hasClosedOutput = false;
   #detached = Promise.withResolvers<void>();
   #timeoutMs: number;
   #nextId = 1;
@@ -143,6 +144,7 @@ export class WeirProcess implements AsyncDisposable {
 
   /** Closes the reading end of stdout, like a client that went away. */
   async closeOutput(): Promise<void> {
+    this.#hasClosedOutput = true;
     this.#detached.resolve();
     this.resumeReading();
     await this.#output.cancel();
@@ -235,8 +237,8 @@ export class WeirProcess implements AsyncDisposable {
     await Promise.allSettled([this.#output.cancel(), this.#errors.cancel()]);
     await Promise.all([this.#reading, this.#readingErrors]);
     await Deno.remove(this.#folder, { recursive: true });
-    // A line that the kill cut off is not the program's fault.
-    if (this.#ended?.signal === null) this.#log.checkEnd();
+    // A line that the kill cut off, or that we stopped reading in the middle, is not the program's fault.
+    if (this.#ended?.signal === null && !this.#hasClosedOutput) this.#log.checkEnd();
     const { violations } = this.#log;
     if (violations.length === 0) return;
     throw new Error(this.#explain(`stdout is protocol only: ${violations.join("; ")}`));

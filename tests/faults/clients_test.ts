@@ -140,3 +140,31 @@ Deno.test("a stderr that nobody reads holds nothing up", async () => {
   const records = await weir.settled();
   assert(records.some((record) => record.type === "turn_end"));
 });
+
+for (const what of ["a turn", "a job"] as const) {
+  Deno.test({
+    name: `a client that dies while ${what} runs in silence is noticed`,
+    ...linuxOnly,
+    fn: async () => {
+      await using server = await startModelServer();
+      const args = what === "a turn"
+        ? { command: "sleep 300" }
+        : { command: "sleep 300", background: true };
+      server.reply({ toolCalls: [{ name: "bash", args }] }, { text: "started" });
+      await using place = await prepareHome({ server });
+      await using weir = await startWeir({
+        args: ["--mode", "rpc", "--yolo", place.workspace],
+        home: place.home,
+      });
+      await weir.request({ type: "set_event_detail", detail: "full" });
+      await weir.request({ type: "prompt", message: "go" });
+      await weir.next(what === "a turn" ? "tool_start" : "agent_settled");
+      // A process that dies closes both of its ends.
+      weir.closeOutput();
+      weir.closeInput();
+      const { code } = await weir.waitForExit({ timeoutMs: 10_000 });
+      assertEquals(code, 0);
+      await waitUntil("nothing is left", async () => (await weir.livingProcesses()).length === 0);
+    },
+  });
+}

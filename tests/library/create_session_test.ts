@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { textOutcome, type Tool } from "../../src/agent/tool.ts";
 import { HostError, RequestError, StartError } from "../../src/errors.ts";
 import { createSession } from "../../src/library/create_session.ts";
 import { createMemoryHost } from "../../src/memory/memory_host.ts";
@@ -177,5 +178,31 @@ Deno.test("createSession() does not change files unless it is allowed", async ()
     assertEquals((await session.prompt("1")).outcome, "answered");
     const written = await host.files.stat("/work/new.txt");
     assertEquals(written !== undefined, approvals === "allow");
+  }
+});
+
+Deno.test("createSession() refuses tools whose names are taken or none", async () => {
+  const tool = (name: string): Tool => ({
+    name,
+    description: "",
+    parameters: { type: "object" },
+    parse: (value) => ({ ok: true, value }),
+    run: () => Promise.resolve(textOutcome("")),
+  });
+  for (
+    const [tools, name, why] of [
+      [[tool("ls")], "ls", "the name is taken"],
+      [[tool("mine"), tool("mine")], "mine", "the name is taken"],
+      [[tool("a b")], "a b", "that is no name"],
+    ] as const
+  ) {
+    const error = await assertRejects(
+      () => createSession({ model: scripted(), tools }),
+      StartError,
+    );
+    assertEquals(
+      error.message,
+      `Cannot add the tool "${name}": ${why}, use another one of letters, digits, _ and -`,
+    );
   }
 });

@@ -18,7 +18,11 @@ function streams(input: ReadableStream<Uint8Array<ArrayBuffer>>) {
 Deno.test("serve() answers until the input ends", async () => {
   const input = new Blob(['{"id":7,"type":"get_state"}\nnonsense\n']).stream();
   const { lines, ...ends } = streams(input);
-  assertEquals(await serve(ends, { model: createDemoModel() }), { cause: "input", success: true });
+  assertEquals(await serve(ends, { model: createDemoModel() }), {
+    cause: "input",
+    success: true,
+    answered: false,
+  });
   assertEquals(lines.map(({ type, id, success }) => [type, id, success]), [
     ["response", 7, true],
     ["response", undefined, false],

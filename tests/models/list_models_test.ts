@@ -8,7 +8,7 @@ const signal = new AbortController().signal;
 Deno.test("listModels() gives each id once, in the endpoint's order", async () => {
   await using server = startModelServer({ models: ["b", "a", "b"] });
   assertEquals(await testModel({ baseUrl: server.url }).listModels({ signal }), ["b", "a"]);
-  const request = await server.nextRequest();
+  const request = server.listRequests[0]!;
   assertEquals([request.method, request.path], ["GET", "/v1/models"]);
   assertEquals(request.headers.authorization, "Bearer sk-test-1234567890");
   server.models = [];
@@ -19,8 +19,8 @@ Deno.test("listModels() asks under /v1 when the base has no version part", async
   await using server = startModelServer({ models: ["a"] });
   const model = testModel({ baseUrl: `${server.origin}/`, apiKey: undefined });
   assertEquals(await model.listModels({ signal }), ["a"]);
-  assertEquals(server.requests.map(({ path }) => path), ["/models", "/v1/models"]);
-  assertEquals(server.requests[1].headers.authorization, undefined);
+  assertEquals(server.listRequests.map(({ path }) => path), ["/models", "/v1/models"]);
+  assertEquals(server.listRequests[1].headers.authorization, undefined);
 });
 
 Deno.test("listModels() joins the reasons of both addresses", async () => {
@@ -49,7 +49,7 @@ Deno.test("listModels() ends with the reason when aborted", async () => {
   const reason = new Error("enough");
   const listing = testModel({ baseUrl: server.url }).listModels({ signal: controller.signal });
   const rejected = assertRejects(() => listing);
-  await server.waitForRequests(1);
+  await server.waitForListRequests(1);
   controller.abort(reason);
   assertStrictEquals(await rejected, reason);
   await server.waitForAborted(1);

@@ -20,6 +20,16 @@ export async function makeFile(circle: Circle, name: string): Promise<void> {
   await Deno.writeTextFile(`${circle.workspace}/${name}`, "");
 }
 
+/** Waits until the log of a job has this text. */
+export async function untilLog(job: Json, text: string): Promise<void> {
+  const path = String(job.output);
+  const deadline = Date.now() + 15_000;
+  while (!(await Deno.readTextFile(path)).includes(text)) {
+    if (Date.now() > deadline) throw new Error(`${path} never had ${JSON.stringify(text)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
 /** A call of `bash` in the background. */
 export function backgroundCall(id: string, command: string, more: Json = {}) {
   return { id, name: "bash", args: { command, background: true, ...more } };

@@ -149,11 +149,29 @@ async function readAll(folder: string): Promise<string> {
   return text;
 }
 
+/** Checks all records of a one-shot run. There nobody says that a run starts, so the grammar gets the answer that a client would have had. */
+export function checkOneShotRecords(records: readonly Json[]): void {
+  const started = { version: 1, type: "response", id: "", ok: true, state: "started" };
+  checkNimletRecords(records.toSpliced(1, 0, started));
+}
+
 /** Whether a record ends a run; the soft stops do not. */
 export function isEnd({ type, message }: WireRecord): boolean {
   return type === "run_end" ||
     type === "error" && message !== "The model stopped without a user-facing answer." &&
       message !== "Stopped after repeated output-token limits.";
+}
+
+/** The ids that the answers to these lines carry. */
+export function idsOn(lines: string): string[] {
+  return lines.split("\n").filter((line) => line.trim() !== "").map((line) => {
+    try {
+      const { id, type } = JSON.parse(line) as Record<string, unknown>;
+      return typeof id === "string" && typeof type === "string" ? id : "";
+    } catch {
+      return "";
+    }
+  });
 }
 
 /** A reply that calls tools. */

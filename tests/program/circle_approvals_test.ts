@@ -268,3 +268,20 @@ Deno.test("circle approvals keep grep away from credential files, but let their 
     assertStringIncludes(find.output, "key.pem");
   });
 });
+
+Deno.test("circle never shows the keys of the home's own configuration", async () => {
+  await withCircle({ replies: [] }, async (circle) => {
+    const { home } = circle.home;
+    circle.server.reply(
+      calls(
+        { id: "c0", name: "grep", args: { pattern: "test-key", path: home, glob: "*.jsonc" } },
+        { id: "c1", name: "grep", args: { pattern: "test-key", path: `${home}/config.jsonc` } },
+        { id: "c2", name: "read", args: { path: `${home}/config.jsonc` } },
+      ),
+      { text: "ok" },
+    );
+    const outputs = allOf(await circle.turn("go"), "tool_result").map(({ output }) => output);
+    const denied = "Denied by approval policy: config.jsonc is a credential file";
+    assertEquals(outputs, ["No matches found", denied, denied]);
+  });
+});

@@ -1,7 +1,16 @@
 /** How commands of a circle RPC process become background jobs, what is told of them, and how they are stopped. */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { backgroundCall, factsOf, jobEvent, jobOf, makeFile, outline, untilFile } from "./_jobs.ts";
+import {
+  backgroundCall,
+  factsOf,
+  jobEvent,
+  jobOf,
+  makeFile,
+  outline,
+  untilFile,
+  untilLog,
+} from "./_jobs.ts";
 import { allOf, calls, type Circle, onlyOutput, saidIn, withCircle } from "./_with_circle.ts";
 
 const YOLO = ["--yolo"];
@@ -51,6 +60,7 @@ Deno.test("circle job has a record with a private log that the model may read", 
     const [listed] = await listJobs(circle, "get_jobs");
     assertEquals(factsOf(listed), { ...SHELL, title });
 
+    await untilLog(job, "oops");
     circle.server.reply(
       calls({ id: "r1", name: "read", args: { path: output } }),
       { text: "read it" },

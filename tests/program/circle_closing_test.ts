@@ -4,7 +4,15 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { startModelServer } from "../fakes/model_server.ts";
 import { prepareHome } from "../fakes/prepare_home.ts";
 import { startWeir } from "../fakes/weir_process.ts";
-import { backgroundCall, jobOf, makeFile, noticesIn, outline, untilFile } from "./_jobs.ts";
+import {
+  backgroundCall,
+  jobOf,
+  makeFile,
+  noticesIn,
+  outline,
+  untilFile,
+  untilLog,
+} from "./_jobs.ts";
 import { allOf, calls, type Circle, saidIn, withCircle } from "./_with_circle.ts";
 
 const YOLO = ["--yolo"];
@@ -153,12 +161,13 @@ Deno.test("circle end of input finishes the turn and its follow-ups before anyth
 
 Deno.test("circle jobs of an earlier conversation are stopped without a wait, and it is told of them", async () => {
   const replies = [
-    calls(backgroundCall("b1", "echo begun; trap 'echo bye; exit' TERM; sleep 300 & wait")),
+    calls(backgroundCall("b1", "trap 'echo bye; exit' TERM; echo begun; sleep 300 & wait")),
     { text: "runs" },
     { text: "other" },
   ];
   await withCircle({ args: ["--yolo", "--session-id", "first"], replies }, async (circle) => {
-    await circle.turn("go");
+    const [started] = allOf(await circle.turn("go"), "job");
+    await untilLog(jobOf(started), "begun");
     await circle.data({ type: "new_session" });
     await circle.turn("hello");
     await circle.end();
@@ -237,7 +246,9 @@ Deno.test("circle second signal kills jobs that will not end", async () => {
     assert(code === 129 || code === 143, `exit ${code}`);
     await circle.end({ code, state: "midway" });
     // Killed they are, but the system may take a moment to end them.
-    while ((await circle.weir.livingProcesses()).length > 0);
+    for (let tries = 0; (await circle.weir.livingProcesses()).length > 0; tries++) {
+      assert(tries < 1000, "a process of the job lives on");
+    }
   });
 });
 
@@ -256,8 +267,13 @@ Deno.test("circle client that goes away ends the jobs, and the conversation know
   await weir.send({ type: "prompt", message: "go" });
   await weir.settled();
   await weir.closeOutput();
-  // The answer cannot be written.
-  await weir.send({ type: "get_state" });
+  // The answers cannot be written; the first may still go to a read that was under way.
+  let isOver = false;
+  void weir.exit.then(() => isOver = true);
+  for (let i = 0; i < 100 && !isOver; i++) {
+    await weir.send({ type: "get_state" }).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   assertEquals((await weir.waitForExit()).signal, null);
   assertEquals(await weir.livingProcesses(), []);
 

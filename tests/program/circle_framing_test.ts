@@ -187,7 +187,7 @@ Deno.test("circle framing answers commands in input order, also those that wait"
       await circle.send({ id: 1, type: "get_available_models" });
       await circle.send({ id: 2, type: "get_state" });
       await circle.send({ id: 3, type: "abort" });
-      await circle.request(1);
+      await circle.server.waitForListRequests(1);
       assertEquals(circle.weir.records, []);
       models.gate.resolve();
       await circle.weir.response(3);

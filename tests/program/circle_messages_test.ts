@@ -251,3 +251,19 @@ Deno.test("circle get_session_stats counts calls without a known price", async (
     assertEquals([currency, amount, rates], ["", null, {}]);
   });
 });
+
+Deno.test("circle takes a price that is not configured from the endpoint's list", async () => {
+  const pricing = { prompt: "0.000001", completion: "0.000002", input_cache_read: "0.0000001" };
+  const models = { status: 200, body: { data: [{ id: "other" }, { id: "test-model", pricing }] } };
+  const usage = { input: 1000, output: 500, cacheRead: 400 };
+  const replies = [{ text: "a", usage }, { text: "b", usage }];
+  await withCircle({ price: null, models, replies }, async (circle) => {
+    await circle.turn("one");
+    await circle.turn("two");
+    const [, { cost }] = await circle.messages("get_native_messages");
+    assertEquals((cost as Json).amount, 0.00164);
+    const { costs } = await circle.data({ type: "get_session_stats" });
+    assertEquals(costs, { amounts: { USD: 0.00328 }, calls: 2, unpriced_calls: 0 });
+    assertEquals(circle.server.listRequests.length, 1);
+  });
+});

@@ -59,7 +59,7 @@ Deno.test("circle set_model chooses another provider, if that has a key", async 
     // A bare id now belongs to the second provider.
     assertEquals(await circle.data({ type: "set_model", modelId: "n" }), { model: "n" });
     assertEquals(await circle.data({ type: "get_available_models" }), { models: ["test-model"] });
-    assertEquals(second.requests.at(-1)!.path, "/v1/models");
+    assertEquals(second.listRequests.at(-1)!.path, "/v1/models");
     assertEquals(circle.server.requests, []);
   });
 });
@@ -97,7 +97,8 @@ Deno.test("circle set_thinking_level takes seven levels in any case", async () =
 Deno.test("circle get_available_models lists each id once in the endpoint's order", async () => {
   await withCircle({ models: ["z", "a", "z", "m"] }, async (circle) => {
     assertEquals(await circle.data({ type: "get_available_models" }), { models: ["z", "a", "m"] });
-    assertEquals(circle.lastRequest.headers.authorization, "Bearer test-key");
+    const [request] = circle.server.listRequests;
+    assertEquals(request.headers.authorization, "Bearer test-key");
     circle.server.models = [];
     assertEquals(await circle.data({ type: "get_available_models" }), { models: [] });
   });
@@ -120,7 +121,7 @@ Deno.test("circle get_available_models says why it has no list", async () => {
       "connection failed or invalid JSON",
     );
     // A client may repeat a request whose kept-alive connection died, so only the path counts.
-    const paths = new Set(circle.server.requests.map(({ path }) => path));
+    const paths = new Set(circle.server.listRequests.map(({ path }) => path));
     assertEquals([...paths], ["/v1/models"]);
   });
 });
@@ -130,7 +131,7 @@ Deno.test("circle get_available_models tries the version path and joins the reas
   const extraConfig = { providers: { local: { baseUrl: second.origin } } };
   await withCircle({ extraConfig }, async (circle) => {
     assertEquals(await circle.data({ type: "get_available_models" }), { models: ["found"] });
-    assertEquals(second.requests.map(({ path }) => path), ["/models", "/v1/models"]);
+    assertEquals(second.listRequests.map(({ path }) => path), ["/models", "/v1/models"]);
     second.models = { status: 403, body: {} };
     assertEquals(await circle.error({ type: "get_available_models" }), "http 404, http 403");
   });

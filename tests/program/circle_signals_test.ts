@@ -94,6 +94,11 @@ Deno.test("circle second signal kills what runs and exits at once", async () => 
     // Two signals that arrive together may be seen in either order.
     assert(code === 130 || code === 143, `exit ${code}`);
     await circle.end({ code, state: "midway" });
+    // Nobody waited for them: they were sent SIGKILL, which takes a moment.
+    const deadline = Date.now() + 10_000;
+    while ((await circle.weir.livingProcesses()).length > 0 && Date.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
     assertEquals(await circle.weir.livingProcesses(), []);
   });
 });

@@ -211,12 +211,14 @@ Deno.test("circle turns give up on an endpoint that stays busy", async () => {
 });
 
 Deno.test("circle turns fail on a reply with neither text nor calls", async () => {
-  await withCircle({ replies: [{ text: "" }, { text: " \n " }] }, async (circle) => {
+  await withCircle({ replies: [{ text: "" }, { text: [] }, { text: " \n " }] }, async (circle) => {
     for (const message of ["one", "two"]) {
       const records = await circle.turn(message);
       assertEquals(typesOf(records), ["turn_start", "assistant", "error", "agent_settled"]);
       assertEquals(records[2].message, "model ended without an answer");
     }
+    // White space is a text.
+    assertEquals(typesOf(await circle.turn("three")), ONE_ANSWER);
   });
 });
 

@@ -149,11 +149,12 @@ Deno.test("nimlet keeps two queues while busy and gives them back", async () => 
 });
 
 Deno.test("nimlet lines behind a prompt in the same read see busy, however short the run", async () => {
-  const replies = [{ text: "one" }, { text: "two" }, { text: "three" }];
-  await withNimlet({ replies }, async (nimlet) => {
+  await withNimlet({ answer: () => ({ text: "ok" }) }, async (nimlet) => {
     const { weir } = nimlet;
+    // What is loaded for the first request would make the next run long.
+    await nimlet.run("warm up");
     // Writing the configuration again and again takes longer than the whole run.
-    const slow = Array.from({ length: 40 }, () => ({ type: "set_follow_up_mode", mode: "all" }));
+    const slow = Array.from({ length: 150 }, () => ({ type: "set_follow_up_mode", mode: "all" }));
     await nimlet.send(
       { id: "p", type: "prompt", message: "go" },
       { id: "s", type: "get_state" },
@@ -165,15 +166,14 @@ Deno.test("nimlet lines behind a prompt in the same read see busy, however short
     );
     const records = await weir.until(isEnd);
     const kinds = kindsOf(records);
-    assertEquals(kinds.slice(0, 6), [
-      "session_start",
+    assertEquals(kinds.slice(0, 5), [
       "response",
       "user",
       "run_start",
       "step_start",
       "response",
     ]);
-    assertEquals(records[5].busy, true);
+    assertEquals(records[4].busy, true);
     // The first run has ended within the batch; the program takes note of it behind the last line.
     const rest = await weir.until(isEnd);
     const state = rest.findIndex(({ id }) => id === "t");

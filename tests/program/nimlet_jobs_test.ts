@@ -22,7 +22,7 @@ Deno.test("nimlet job that ends in a run is told in its next request, one that e
     await nimlet.begin("go");
     await nimlet.server.waitForRequests(2);
     await nimlet.touch("one");
-    // The job is over when its list says so; the model's next step is let go only then.
+    // The command has written its last words; the model's next step is let go only then.
     const log = await nimlet.jobOutput("one is there");
     gate.resolve();
     const records = await nimlet.weir.until(isEnd);

@@ -250,6 +250,29 @@ Deno.test("nimlet compacts when the endpoint says that the request is too long",
   });
 });
 
+Deno.test("nimlet serves input while it compacts before the first request of a run", async () => {
+  const gate = Promise.withResolvers<void>();
+  const replies = [
+    { text: "long ".repeat(200), usage: { input: 900, output: 90 } },
+    { gate: gate.promise, text: "summary" },
+  ];
+  const options = { replies, contextWindow: 1000, answer: () => ({ text: "short" }) };
+  await withNimlet(options, async (nimlet) => {
+    await nimlet.run("first");
+    await nimlet.send({ type: "prompt", message: "second" }, { id: "g", type: "get_state" });
+    assertEquals((await nimlet.weir.response("g")).busy, true);
+    gate.resolve();
+    const records = await nimlet.weir.until(isEnd);
+    assertEquals(kindsOf(records).filter((kind) => kind !== "response"), [
+      "user",
+      "run_start",
+      "diagnostic",
+      ...ANSWERED,
+    ]);
+    assertEquals(allOf(records, "diagnostic")[0].message, "Auto-compacted context");
+  });
+});
+
 Deno.test("nimlet expands the mentions of a message that opens a run, and of no other", async () => {
   const replies = [calls(waitForGo()), { text: "a" }, { text: "b" }, { text: "c" }];
   const files = { "a.txt": "one\n", ".env": "SECRET=1\n", "src/b.txt": "two" };

@@ -1,18 +1,24 @@
 /** Starts of nimlet that fail or do not, and its JSON mode. */
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { checkNimletRecords } from "../fakes/grammar_nimlet.ts";
+import { startModelServer } from "../fakes/model_server.ts";
+import { prepareHome } from "../fakes/prepare_home.ts";
+import { startWeir } from "../fakes/weir_process.ts";
 import { type Place, type Run, withPlace } from "./_run_once.ts";
-import { allOf, kindsOf, type WireRecord, withNimlet } from "./_with_nimlet.ts";
+import {
+  allOf,
+  checkOneShotRecords,
+  kindsOf,
+  type WireRecord,
+  withNimlet,
+} from "./_with_nimlet.ts";
 
 const RPC = ["--mode", "rpc", "--dialect", "nimlet"];
 const JSON_MODE = ["--mode", "json", "--dialect", "nimlet", "--session-id", "s1"];
 
 function recordsOf({ stdout }: Run): WireRecord[] {
   const records = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-  // In JSON mode nobody says that a run starts, so the grammar gets the answer that a client would have had.
-  const started = { version: 1, type: "response", id: "", ok: true, state: "started" };
-  checkNimletRecords(records.toSpliced(1, 0, started));
+  checkOneShotRecords(records);
   return records;
 }
 
@@ -179,4 +185,21 @@ Deno.test("nimlet JSON mode ends with exit 1 after a failure, and stops jobs wit
     const withJob = await run([...JSON_MODE, "hi there"]);
     assertEquals([withJob.code, allOf(recordsOf(withJob), "run_start").length], [0, 1]);
   });
+});
+
+Deno.test("nimlet JSON mode tells that a signal interrupted it, and exits with its code", async () => {
+  await using server = startModelServer();
+  server.reply({ text: ["part", "never sent"], stallAfter: 1 });
+  await using home = await prepareHome({ server });
+  await using weir = await startWeir({
+    args: [...JSON_MODE, home.workspace, "hi there"],
+    home: home.home,
+  });
+  await weir.closeInput();
+  await weir.next("message_delta");
+  weir.kill("SIGINT");
+  assertEquals(kindsOf(await weir.until("session_end")), ["error", "session_end"]);
+  assertEquals(await weir.waitForExit(), { code: 130, signal: null });
+  assertEquals(weir.records.at(-2)!.message, "Interrupted");
+  checkOneShotRecords(weir.records);
 });

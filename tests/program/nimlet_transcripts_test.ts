@@ -2,17 +2,23 @@
 
 import { assertEquals } from "@std/assert";
 import { expectRecords } from "./_expect_records.ts";
-import { checkNimletRecords } from "../fakes/grammar_nimlet.ts";
 import type { Reply } from "../fakes/reply.ts";
 import { withPlace } from "./_run_once.ts";
-import { type Nimlet, type NimletOptions, waitForGo, withNimlet } from "./_with_nimlet.ts";
+import {
+  checkOneShotRecords,
+  idsOn,
+  type Nimlet,
+  type NimletOptions,
+  waitForGo,
+  withNimlet,
+} from "./_with_nimlet.ts";
 
 /** `> …` is sent once every `< {…}` before it has come. `(go)` lets a waiting command end, `(close)` ends the input. */
 async function followTranscript(nimlet: Nimlet, transcript: string): Promise<void> {
   const expected: unknown[] = [];
   const { weir } = nimlet;
   for (const line of transcript.trim().split("\n").map((text) => text.trim())) {
-    if (line.startsWith("> ")) await nimlet.sendText(line.slice(2) + "\n", [idOn(line.slice(2))]);
+    if (line.startsWith("> ")) await nimlet.sendText(line.slice(2) + "\n", idsOn(line.slice(2)));
     else if (line === "(close)") await weir.closeInput();
     else if (line === "(go)") await nimlet.touch("go");
     else {
@@ -29,24 +35,11 @@ async function followTranscript(nimlet: Nimlet, transcript: string): Promise<voi
   expectRecords(weir.records, expected);
 }
 
-/** The id that the answer to a line carries. */
-function idOn(line: string): string {
-  try {
-    const { id, type } = JSON.parse(line) as Record<string, unknown>;
-    return typeof id === "string" && typeof type === "string" ? id : "";
-  } catch {
-    return "";
-  }
-}
-
 function transcript(name: string, options: NimletOptions, text: string): void {
   Deno.test(`nimlet transcript: ${name}`, async () => {
     await withNimlet(
       { model: "small-1", args: ["--session-id", name.slice(0, 2)], ...options },
-      async (nimlet) => {
-        await followTranscript(nimlet, text);
-        assertEquals(nimlet.server.unused, 0);
-      },
+      (nimlet) => followTranscript(nimlet, text),
     );
   });
 }
@@ -351,15 +344,9 @@ Deno.test("nimlet transcript: i1 one run in JSON mode", async () => {
 `.trim().split("\n").map((line) => JSON.parse(line)),
     );
     assertEquals(code, 0);
-    checkOneShot(records);
+    checkOneShotRecords(records);
   });
 });
-
-/** In JSON mode nobody says that a run starts, so the grammar gets the answer that a client would have had. */
-function checkOneShot(records: Record<string, unknown>[]): void {
-  const started = { version: 1, type: "response", id: "", ok: true, state: "started" };
-  checkNimletRecords(records.toSpliced(1, 0, started));
-}
 
 transcript(
   "j1 a background job ends while idle",

@@ -67,6 +67,16 @@ Deno.test("findLayerViolations() names file, line and rule", () => {
       "cli may only import models lazily, with import() (src/models/openai.ts)",
     ],
     ["mod.ts", 'import "./src/main.ts";', "mod.ts may only import src/main.ts lazily"],
+    [
+      "src/client/a.ts",
+      'import "../deno/start_program.ts";',
+      "client may only import deno lazily, with import() (src/deno/start_program.ts)",
+    ],
+    [
+      "src/client/a.ts",
+      'await import("../deno/deno_host.ts");',
+      "client must not import deno (src/deno/deno_host.ts)",
+    ],
     ["mod.ts", 'await import("./src/deno/a.ts");', "mod must not import deno (src/deno/a.ts)"],
     [
       "src/news/a.ts",

@@ -91,3 +91,20 @@ async function runProgram(args: readonly string[], options: { home: string; cwd:
   const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
   return { code, stdout: out, stderr: err };
 }
+
+Deno.test("export_html replaces a file also before the conversation has one of its own", async () => {
+  await using place = await prepareHome();
+  await using weir = await startWeir({
+    args: ["--mode", "rpc", place.workspace],
+    home: place.home,
+  });
+  for (let i = 0; i < 2; i++) {
+    const reply = await weir.request({ type: "export_html", outputPath: "notes.txt" });
+    assertEquals(reply.data, { path: `${place.workspace}/notes.txt` });
+  }
+  const own = await weir.request({
+    type: "export_html",
+    outputPath: `${place.home}/config.jsonc`,
+  });
+  assertEquals(own.success, false);
+});

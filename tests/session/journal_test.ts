@@ -238,8 +238,8 @@ Deno.test("Journal.close() flushes, releases the lock and ends all use", async (
   assertEquals([error.kind, error.exitCode], ["session", 1]);
   await journal.close();
   await journal.close();
-  assertThrows(() => journal.append(message("y")), Error, "it is closed");
-  await assertRejects(() => journal.prepare(), Error, "it is closed");
+  assertThrows(() => journal.append(message("y")), Error, "the program is ending");
+  await assertRejects(() => journal.prepare(), Error, "the program is ending");
   const again = await open();
   assertEquals(again.entries.length, 1);
   await again.journal.close();

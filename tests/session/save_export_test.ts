@@ -1,3 +1,4 @@
+import { createCredentialCheck } from "../../src/session/approvals/credential_files.ts";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { HostError, RequestError } from "../../src/errors.ts";
 import type { Host } from "../../src/host.ts";
@@ -24,7 +25,7 @@ function save(host: Host, path?: string, { id = "s-1" } = {}): Promise<string> {
     folder: FOLDER,
     path,
     sessionPath: "/s/s.jsonl",
-    credentialPatterns: ["*.secret"],
+    isCredentialFile: createCredentialCheck({ patterns: ["*.secret"], ownFiles: [] }),
     signal,
   });
 }
@@ -110,7 +111,7 @@ Deno.test("saveExport() writes nothing when it is aborted", async () => {
       folder: FOLDER,
       path: "x.html",
       sessionPath: undefined,
-      credentialPatterns: [],
+      isCredentialFile: createCredentialCheck({ patterns: [], ownFiles: [] }),
       signal: AbortSignal.abort(reason),
     })
   );

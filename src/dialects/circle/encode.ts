@@ -88,7 +88,7 @@ function idOf(request: Request): Json {
 function refusalText(error: Error): string {
   const code = "code" in error ? error.code : undefined;
   if (code === "behavior_required") return "streamingBehavior must be steer or followUp";
-  return oneLine(error.message);
+  return error.message.replace(/\s*[\r\n]+\s*/g, " ");
 }
 
 function oneLine(text: string): string {

@@ -18,6 +18,6 @@ export const CIRCLE_ONE_SHOT: OneShot = {
   },
 
   encodeFile: ({ path, text }) => encodeTextBlock("file", { path, text }),
-  exitCode: ({ signalCode, cause, success }) =>
-    signalCode ?? (success && cause === "input" ? 0 : 1),
+  exitCode: ({ signalCode, cause, answered }) =>
+    signalCode ?? (answered && cause === "input" ? 0 : 1),
 };

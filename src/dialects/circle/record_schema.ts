@@ -4,20 +4,10 @@
  */
 
 import * as z from "zod/mini";
-import type { SchemaName } from "../wire_schema.ts";
+import { createNames } from "../wire_schema.ts";
 
-/** The names of everything that has one. */
-export const names: z.core.$ZodRegistry<SchemaName> = z.registry<SchemaName>();
-
-/** Gives a schema its name. */
-export function named<Schema extends z.ZodMiniType>(
-  id: string,
-  description: string,
-  schema: Schema,
-): Schema {
-  names.add(schema, { id, description });
-  return schema;
-}
+/** The names of everything that has one, and what gives them. */
+export const { names, named } = createNames();
 
 const count = z.int().check(z.minimum(0));
 const status = z.enum(["success", "error"]);

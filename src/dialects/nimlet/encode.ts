@@ -95,6 +95,8 @@ class NimletEncoder implements Encoder {
 
   #startRun(event: SessionEvent & { type: "turn_start" }): string {
     this.#enterRun(event.turn);
+    // Its error stands in the place of its start.
+    if (event.unsaved) return "";
     if (event.opening === undefined) return this.#line("run_start", this.#runIds());
     const text = shownContent(event.opening.message);
     return this.#userMessage(text) + this.#line("run_start", this.#runIds(), { prompt: text });

@@ -15,7 +15,7 @@ const mode = z.enum(["all", "one-at-a-time"], { error: "mode must be all or one-
 /** A text that is more than white space. */
 function message(command: string) {
   const error = `${command} requires message.`;
-  return z.string({ error }).check(z.refine((text) => text.trim() !== "", { error }));
+  return z.string({ error }).check(z.regex(/\S/, { error }));
 }
 
 export const COMMAND_SCHEMAS = {

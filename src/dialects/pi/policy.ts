@@ -41,7 +41,6 @@ export const PI_POLICY: SessionPolicy = {
   recordsSettings: "at_once",
   compactionSize: "tokens",
   exportName: (stem) => `weir-session-${stem}.html`,
-  askSettings: "pi",
   sessionNames: "files_and_id_starts",
   sessionFolderVariable: "PI_CODING_AGENT_SESSION_DIR",
   endWaitVariable: "WEIR_EOF_WAIT",

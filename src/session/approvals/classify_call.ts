@@ -7,7 +7,12 @@ import { classifyCommand } from "./classify_command.ts";
 /** `reason`: for `asks` and `alwaysAsks` what clients are told, for `refused` the whole text after `Denied by approval policy: `. */
 export type CallClass =
   | { readonly class: "free" }
-  | { readonly class: "asks" | "alwaysAsks" | "refused"; readonly reason: string };
+  | {
+    readonly class: "asks" | "alwaysAsks" | "refused";
+    readonly reason: string;
+    /** It changes a file outside the workspace. */
+    readonly outside?: boolean;
+  };
 
 const FREE: CallClass = { class: "free" };
 /** Tools that change nothing outside the conversation. */
@@ -25,7 +30,6 @@ const FREE_TOOLS = new Set([
 export interface ClassifyOptions {
   readonly host: Host;
   readonly workspace: string;
-  readonly home: string;
   readonly credentialPatterns: readonly string[];
   isCredentialFile(path: string): boolean;
 }
@@ -37,6 +41,8 @@ export async function classifyCall(
   const { name, args } = call;
   if (FREE_TOOLS.has(name)) return FREE;
   if (name === "bash") {
+    const own = findOwnFile(String(args.command), options);
+    if (own !== undefined) return { class: "refused", reason: `${own} is a credential file` };
     return classifyCommand(String(args.command), {
       credentialPatterns: options.credentialPatterns,
     });
@@ -47,7 +53,7 @@ export async function classifyCall(
   const given = typeof args.path === "string" ? args.path : ".";
   const path = options.host.paths.resolve(options.workspace, given);
   const real = await resolveAsFarAsPossible(options.host, path);
-  if (await isSecret(options, [path, real])) {
+  if ([path, real].some((name) => options.isCredentialFile(name))) {
     return {
       class: "refused",
       reason: `${options.host.paths.basename(path)} is a credential file`,
@@ -56,14 +62,27 @@ export async function classifyCall(
   if (isRead) return FREE;
   const outside = !isInside(options.host, options.workspace, path) ||
     !isInside(options.host, options.workspace, real);
-  return { class: "asks", reason: `changes files ${outside ? "outside" : "in"} the workspace` };
+  const reason = `changes files ${outside ? "outside" : "in"} the workspace`;
+  return { class: "asks", reason, outside };
 }
 
-async function isSecret(options: ClassifyOptions, paths: readonly string[]): Promise<boolean> {
-  if (paths.some((path) => options.isCredentialFile(path))) return true;
-  const own = options.host.paths.join(options.home, "config.jsonc");
-  return paths.includes(own) || paths.includes(await resolveAsFarAsPossible(options.host, own));
+/**
+ * A word of a command that names one of Weir's own files with keys. Other names are known by their base name alone, and `config.jsonc` is an ordinary name
+ * elsewhere. Like all analysis of commands this is a seat belt.
+ */
+function findOwnFile(command: string, options: ClassifyOptions): string | undefined {
+  const { host, workspace } = options;
+  for (const word of command.split(/[\s"'`;|&<>()=]+/)) {
+    if (!word.endsWith(OWN_FILE)) continue;
+    const expanded = word
+      .replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, () => host.homeFolder)
+      .replace(/^(?:\$WEIR_HOME|\$\{WEIR_HOME\})(?=\/)/, () => host.getEnv("WEIR_HOME") ?? "");
+    if (options.isCredentialFile(host.paths.resolve(workspace, expanded))) return word;
+  }
+  return undefined;
 }
+
+const OWN_FILE = "config.jsonc";
 
 function isInside(host: Host, folder: string, path: string): boolean {
   const relative = host.paths.relative(folder, path);

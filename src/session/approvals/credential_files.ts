@@ -70,3 +70,14 @@ function matchesGlob(name: string, pattern: string): boolean {
   while (pattern[inPattern] === "*") inPattern++;
   return inPattern === pattern.length;
 }
+
+/**
+ * The check of a process: built-in and configured names, and Weir's own files with keys, by their whole paths. Everything that opens files asks it, with
+ * the path as given and as resolved.
+ */
+export function createCredentialCheck(
+  options: { patterns: readonly string[]; ownFiles: readonly string[] },
+): (path: string) => boolean {
+  const ownFiles = new Set(options.ownFiles);
+  return (path) => ownFiles.has(path) || isCredentialFile(path, options);
+}

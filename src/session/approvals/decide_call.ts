@@ -1,48 +1,69 @@
-/** From the class of a call and the mode of the process to what happens with it, with the texts that the model and the client get. */
+/** From the class of a call and the mode to what happens with it, with the texts that the model and the client get. */
 
-import type { CallDecision } from "../../agent/hook.ts";
-import type { JsonObject } from "../../agent/message.ts";
+import type { CallDecision, CallVerdict } from "../../agent/hook.ts";
+import type { JsonObject, ToolCall } from "../../agent/message.ts";
+import type { CallAsker } from "../client_help.ts";
 import type { Settings } from "../settings.ts";
-import { classifyCall } from "./classify_call.ts";
+import { type CallClass, classifyCall } from "./classify_call.ts";
 
-/** Decides in the modes `deny` and `allow`. Nobody is asked: silence means no. */
+export interface DecideOptions {
+  readonly settings: Settings;
+  /** The subagent that makes the call. */
+  readonly asker?: CallAsker | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Decides by the mode, and where it says so by the client, whose answer is part of the result; it rejects with `signal.reason` when aborted.
+ * Where nobody can be asked, silence means no.
+ */
 export async function decideCall(
-  call: { name: string; args: JsonObject },
-  options: { settings: Settings; isCredentialFile(path: string): boolean },
+  call: ToolCall,
+  args: JsonObject,
+  options: DecideOptions,
 ): Promise<CallDecision> {
   const { settings } = options;
-  const classified = await classifyCall(call, {
+  const classified = await classifyCall({ name: call.name, args }, {
     host: settings.host,
     workspace: settings.workspace,
-    home: settings.home,
     credentialPatterns: settings.credentialPatterns,
-    isCredentialFile: options.isCredentialFile,
+    isCredentialFile: settings.isCredentialFile,
   });
-  const allows = settings.approvals === "allow";
-  switch (classified.class) {
-    case "free":
-      return { run: true };
-    case "refused":
-      return {
-        run: false,
-        cause: "refused",
-        text: `Denied by approval policy: ${classified.reason}`,
-      };
-    case "alwaysAsks":
-      if (allows && settings.policy.allowRunsAlwaysAsking) return { run: true };
-      return {
-        run: false,
-        cause: "always_asks",
-        text: "not run: this operation always asks",
-        reason: classified.reason,
-      };
-    case "asks":
-      if (allows) return { run: true };
-      return {
-        run: false,
-        cause: "asks",
-        text: "not run: needs --yolo or approval",
-        reason: classified.reason,
-      };
+  if (classified.class === "free") return { run: true };
+  if (classified.class === "refused") {
+    const text = `Denied by approval policy: ${classified.reason}`;
+    return { run: false, cause: "refused", text };
   }
+  const allows = settings.approvals === "allow";
+  const always = classified.class === "alwaysAsks";
+  if (allows && (!always || settings.policy.allowRunsAlwaysAsking)) return { run: true };
+  const refusal: CallVerdict = {
+    run: false,
+    cause: always ? "always_asks" : "asks",
+    text: always ? "not run: this operation always asks" : "not run: needs --yolo or approval",
+    reason: classified.reason,
+  };
+  if (settings.approvals === "deny" || settings.client?.askApproval === undefined) return refusal;
+  const answer = askClient({ call, args, classified }, options);
+  return { run: "asked", answer: answer.then((verdict) => verdict ?? refusal) };
+}
+
+async function askClient(
+  { call, args, classified }: {
+    call: ToolCall;
+    args: JsonObject;
+    classified: CallClass & { class: "asks" | "alwaysAsks" | "refused" };
+  },
+  { settings, asker, signal }: DecideOptions,
+): Promise<CallVerdict | undefined> {
+  const always = classified.class === "alwaysAsks";
+  const { reason, outside = false } = classified;
+  const answer = await settings.client?.askApproval?.(
+    { call, args, always, reason, outside, asker },
+    signal,
+  );
+  if (answer === undefined) return undefined;
+  signal.throwIfAborted();
+  if (answer.allowed) return { run: true };
+  return { run: false, cause: always ? "always_asks" : "asks", text: answer.text };
 }

@@ -15,9 +15,9 @@ Deno.test("circle's compose() puts stdin before the first message that is not bl
 });
 
 Deno.test("circle's exitCode() is 0 only for a run that came to its end with an answer", () => {
-  const end = { cause: "input", success: true, signalCode: undefined } as const;
+  const end = { cause: "input", success: true, answered: true, signalCode: undefined } as const;
   assertEquals(exitCode(end), 0);
-  assertEquals(exitCode({ ...end, success: false }), 1);
+  assertEquals(exitCode({ ...end, success: false, answered: false }), 1);
   assertEquals(exitCode({ ...end, cause: "client_gone" }), 1);
   assertEquals(exitCode({ ...end, cause: "signal", signalCode: 130 }), 130);
 });
