@@ -23,6 +23,8 @@ export interface TurnTexts {
   badArguments(name: string, problem: string, arguments_: { isJson: boolean }): string;
   /** `partial` is what the call had produced; `begun` is false for calls that were never taken up. */
   interrupted(call: { begun: boolean; durationMs: number; partial: string }): string;
+  /** Stands for an image that the model cannot see; without it the endpoint's code has words of its own. */
+  imageNote?(model: string): string;
   /** Error text of a reply that was given up because the turn was stopped; without it there is none. */
   readonly abortedReply?: string;
   /** Error text of a reply whose request failed; without it the error's own. */

@@ -7,7 +7,14 @@ import { type ModelError, TurnLimitError } from "../errors.ts";
 import type { AgentEvent } from "./agent_event.ts";
 import type { Conversation } from "./conversation.ts";
 import type { RetryPlan, TurnHooks } from "./hook.ts";
-import { type AssistantMessage, isPartial, textOf, toolCallsOf, type Usage } from "./message.ts";
+import {
+  type AssistantMessage,
+  isPartial,
+  type Message,
+  textOf,
+  toolCallsOf,
+  type Usage,
+} from "./message.ts";
 import type { Model, ThinkingLevel } from "./model.ts";
 import { pause } from "./retry.ts";
 import { runStep, type StepResult } from "./run_step.ts";
@@ -142,7 +149,7 @@ class TurnRun {
       emit,
       request: {
         systemPrompt: setting.systemPrompt,
-        messages: this.#requestMessages(),
+        messages: this.#shown(this.#requestMessages(), setting.model),
         tools: [...setting.tools.values()].map(({ name, description, parameters }) => ({
           name,
           description,
@@ -199,6 +206,20 @@ class TurnRun {
       return { kind: "next" };
     }
     return await this.#onAnswer(message, reportedModel);
+  }
+
+  /** The messages with words in the place of images that the model cannot see, where the owner has words for that. */
+  #shown(messages: readonly Message[], model: Model): readonly Message[] {
+    const note = this.#options.texts.imageNote?.(model.id);
+    if (note === undefined || model.info.input.includes("image")) return messages;
+    return messages.map((message) => {
+      if (message.role === "assistant") return message;
+      if (message.content.every((block) => block.type !== "image")) return message;
+      const content = message.content.map((block) =>
+        block.type === "image" ? { type: "text" as const, text: note } : block
+      );
+      return { ...message, content };
+    });
   }
 
   #requestMessages() {

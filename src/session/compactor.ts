@@ -123,7 +123,7 @@ export class Compactor {
     try {
       await this.#tryToCompact(trigger, options);
       return true;
-    } catch (error) {
+    } catch {
       options.signal.throwIfAborted();
       return false;
     }

@@ -7,7 +7,7 @@ import type { Command, CommandResult, OutRecord, Request } from "../../src/sessi
 import type { SessionEvent } from "../../src/session/event.ts";
 import { Hub } from "../../src/session/hub.ts";
 import { openConversation } from "../../src/session/open_session.ts";
-import type { Settings } from "../../src/session/settings.ts";
+import { type Settings, USUAL_SETTINGS } from "../../src/session/settings.ts";
 import type { ScriptedModel } from "../fakes/scripted_model.ts";
 import { FakeCommand } from "./_fake_command.ts";
 
@@ -56,6 +56,12 @@ export class HubBench implements AsyncDisposable {
       thinkingLevel: undefined,
       steeringMode: "all",
       followUpMode: "one-at-a-time",
+      ...USUAL_SETTINGS,
+      fixed: { model: true, thinking: true },
+      store: place,
+      isTemporary: true,
+      configuredModels: () => [model],
+      saveSwitch: () => Promise.resolve(),
       resolveModel: () => Promise.resolve(model),
       saveDeliveryMode: () => Promise.resolve(),
       openSession: open,

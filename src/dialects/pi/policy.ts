@@ -64,6 +64,7 @@ export const PI_POLICY: SessionPolicy = {
         ? "Command aborted"
         : `${partial.replace(/\n$/, "")}\n\nCommand aborted`;
     },
+    imageNote: (model) => `[image omitted: ${model} reads text only]`,
     abortedReply: "Request was aborted",
     failedReply: ({ status, message }) => {
       if (status === undefined) return message;
