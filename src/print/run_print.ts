@@ -41,6 +41,8 @@ export async function runPrint(options: PrintOptions): Promise<HubEnd> {
   });
   const messages = await completeMessages(early, { agent, options });
   const hub = new Hub(agent);
+  // Nobody sits at the other end.
+  hub.questions?.close();
   const stop = () => hub.stop("signal");
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop, { once: true });

@@ -89,6 +89,12 @@ export type Command =
   | { readonly type: "stop_job"; readonly jobId: string }
   | { readonly type: "move_to_background" }
   | { readonly type: "cancel_retry" }
+  /** What the client says to an `approval_request`; one that nobody waits for changes nothing. */
+  | {
+    readonly type: "answer_request";
+    readonly id: string;
+    readonly answer: "once" | "session" | "no";
+  }
   /** The conversation as the model is sent it, and what of the client's own is not sent. */
   | { readonly type: "get_context" }
   | { readonly type: "list_configured_models" }
@@ -260,6 +266,7 @@ export interface CommandResults {
   stop_job: { readonly job: JobRecord };
   move_to_background: { readonly moved: number };
   cancel_retry: undefined;
+  answer_request: undefined;
   get_context: ConversationContext;
   list_configured_models: { readonly models: readonly Model[] };
   select_model: { readonly model: Model };

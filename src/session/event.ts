@@ -4,6 +4,7 @@
 
 import type { AgentEvent, MessageOrigin } from "../agent/agent_event.ts";
 import type { JsonObject, JsonValue, Usage, UserMessage } from "../agent/message.ts";
+import type { ApprovalRequest } from "./client_help.ts";
 import type { CompactionReport, EndCause } from "./command.ts";
 import type { JobRecord } from "./job_record.ts";
 
@@ -64,6 +65,13 @@ export type SessionEvent =
   | ({ readonly type: "compaction"; readonly trigger: CompactionTrigger } & CompactionPhase)
   /** A request for a summary that failed and is made again. */
   | ({ readonly type: "summary_retry"; readonly trigger: CompactionTrigger } & SummaryRetryPhase)
+  /** The client is asked about a call; it answers with the command `answer_request`. Without `timeoutMs` the question stays open. */
+  | {
+    readonly type: "approval_request";
+    readonly id: string;
+    readonly request: ApprovalRequest;
+    readonly timeoutMs: number | undefined;
+  }
   /** What a command of the client has written. */
   | { readonly type: "command_output"; readonly requestId: unknown; readonly delta: string }
   | { readonly type: "thinking_change"; readonly level: string }

@@ -48,6 +48,9 @@ export function handleCommand(
       return { result: { type: "clear_queue", value: session.clearQueues() } };
     case "new_session":
       return handleNewSession(hub);
+    case "answer_request":
+      hub.questions?.answer(command.id, command.answer);
+      return { result: { type: "answer_request", value: undefined } };
     case "cancel_retry":
       session.cancelRetry();
       return { result: { type: "cancel_retry", value: undefined } };

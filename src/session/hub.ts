@@ -12,6 +12,7 @@ import { handleCommand, type HandledCommand } from "./handle_command.ts";
 import { finishWork } from "./finish_work.ts";
 import { type EndedJob, Jobs } from "./jobs.ts";
 import { LateCommands } from "./late_commands.ts";
+import { QuestionDesk } from "./question_desk.ts";
 import { RecordQueue } from "./record_queue.ts";
 import { Session } from "./session.ts";
 import { type OpenedSession, settingOf, type Settings } from "./settings.ts";
@@ -33,6 +34,8 @@ export class Hub {
   readonly jobs: Jobs;
   /** Commands that the client itself runs. */
   readonly commands = new ClientCommands();
+  /** Where a client is asked about calls; absent where it is not, or in another way. */
+  readonly questions: QuestionDesk | undefined;
   readonly #late: LateCommands | undefined;
   /** The model and level that the program was started with. */
   readonly #initial: { readonly model: Model; readonly thinkingLevel: ThinkingLevel | undefined };
@@ -81,6 +84,13 @@ export class Hub {
     this.#initial = { model, thinkingLevel };
     this.#late = lateCommands &&
       new LateCommands({ rules: lateCommands, handle: (request) => this.#handle(request) });
+    if (options.settings.policy.asksByEvents) {
+      this.questions = new QuestionDesk({
+        settings: options.settings,
+        emit: (event) => void this.#emit(this.#session, event),
+      });
+      options.settings.client = this.questions;
+    }
     this.#session = this.#createSession(options.opened, { isFirst: true });
     this.writable = new WritableStream<readonly Request[]>({
       start: (controller) => {
@@ -130,6 +140,7 @@ export class Hub {
     old.holdNoticeTurns();
     opened ??= await this.#settings.openSession();
     this.#session = this.#createSession(opened);
+    this.questions?.forget();
     this.#session.holdNoticeTurns();
     old.endNoticeTurns();
     if (this.jobs.runningOf(old.id).length > 0) this.#earlier.add(old);
@@ -290,6 +301,7 @@ export class Hub {
       return;
     }
     this.#endCause = cause;
+    this.questions?.close();
     const overdue = this.#watchEndTime();
     const { jobs } = this;
     // A client that is gone has closed its end of our input too, and may be the reason.

@@ -79,6 +79,8 @@ export interface SessionPolicy {
   readonly toolsOnRequest?: readonly string[];
   /** Name of an exported page by that of the session's file, and nothing is exported of an empty conversation; default: the id, always. */
   readonly exportName?: (stem: string) => string;
+  /** Whether clients are asked about calls by events and answer with commands. */
+  readonly asksByEvents?: boolean;
   /** Whether a change of the queues is told before the command that made it is answered. */
   readonly queueNewsFirst?: boolean;
   /** Whether clients are shown the stored entries, with all branches, so that they are kept in memory. */

@@ -92,7 +92,7 @@ export interface Settings {
   /** Model requests that one turn may make; `undefined` for no limit. */
   readonly maxTurnRequests?: number | undefined;
   /** What the client itself does for this session; absent where it only watches. */
-  readonly client?: ClientHelp | undefined;
+  client?: ClientHelp | undefined;
   /** Patterns of file names with secrets, added to the built-in ones. */
   readonly credentialPatterns: readonly string[];
   /** Whether a path, as given or resolved, names a file with secrets that no tool may open. */

@@ -8,6 +8,7 @@ import type { ImageBlock } from "../../agent/message.ts";
 import { errorText, RequestError } from "../../errors.ts";
 import type { Command, MessageExtras, Request } from "../../session/command.ts";
 import { type Line, LINE_TOO_LONG } from "../../wire/line_stream.ts";
+import { ALLOW, ALLOW_FOR_SESSION, ANSWER } from "./dialogs.ts";
 import type { CommandFields, CommandName } from "./schema.ts";
 
 type Schemas = typeof import("./schema.ts").COMMAND_SCHEMAS;
@@ -29,6 +30,7 @@ export function decodePi(line: Line): Request | undefined | Promise<Request> {
   const { id, type: name } = record as { id?: unknown; type?: unknown };
   if (typeof name !== "string") return refuse("type must be a string", id);
   if (Object.hasOwn(PLAIN_COMMANDS, name)) return { id, name, command: PLAIN_COMMANDS[name]! };
+  if (name === "extension_ui_response") return decodeAnswer(record as Record<string, unknown>);
   if (!isBuilderName(name)) {
     return { id, name, command: new RequestError("invalid", `Unknown command: ${name}`) };
   }
@@ -37,6 +39,14 @@ export function decodePi(line: Line): Request | undefined | Promise<Request> {
     schemas = COMMAND_SCHEMAS;
     return { id, name, command: buildCommand(name, record, schemas) };
   });
+}
+
+/** The one record that gets no response: what cannot be understood is a no, and one without an id is passed over. */
+function decodeAnswer({ id, value, cancelled }: Record<string, unknown>): Request | undefined {
+  if (typeof id !== "string") return undefined;
+  const said = cancelled === true ? undefined : value;
+  const answer = said === ALLOW ? "once" : said === ALLOW_FOR_SESSION ? "session" : "no";
+  return { id, name: ANSWER, command: { type: "answer_request", id, answer } };
 }
 
 function refuse(reason: string, id?: unknown): Request {

@@ -14,6 +14,7 @@ import {
   encodeResult,
   NO_USAGE_JSON,
 } from "./encode_messages.ts";
+import { ANSWER, encodeApproval } from "./dialogs.ts";
 import { encodeCompaction, encodeRefusal, encodeSuccess, shownEntry } from "./encode_response.ts";
 
 type Json = Record<string, unknown>;
@@ -45,6 +46,7 @@ class PiEncoder implements Encoder {
   encode(record: OutRecord): string {
     switch (record.kind) {
       case "result":
+        if (record.request.name === ANSWER) return "";
         return encodeLine(encodeSuccess(record.request, record.result));
       case "refusal":
         return encodeLine(encodeRefusal(record.request, record.error));
@@ -188,6 +190,8 @@ class PiEncoder implements Encoder {
         return encodeCompactionEvent(event);
       case "summary_retry":
         return encodeSummaryRetry(event);
+      case "approval_request":
+        return encodeLine(encodeApproval(event));
       case "command_output": {
         const id = event.requestId === undefined ? {} : { id: event.requestId };
         return line("bash_execution_update", { ...id, delta: event.delta });

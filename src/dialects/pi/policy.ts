@@ -36,6 +36,7 @@ export const PI_POLICY: SessionPolicy = {
   announceCalls: "first",
   output: "snapshots",
   describeCommand,
+  asksByEvents: true,
   queueNewsFirst: true,
   keepsEntries: true,
   recordsSettings: "at_once",
@@ -48,7 +49,7 @@ export const PI_POLICY: SessionPolicy = {
   lateCommands: {
     late: new Set(["abort", "run_command", "compact", "export_html", "replace_session"]),
     replacing: new Set(["replace_session"]),
-    passing: new Set(["abort", "stop_commands", "cancel_retry"]),
+    passing: new Set(["abort", "stop_commands", "cancel_retry", "answer_request"]),
   },
   lackText: (lack) =>
     lack.kind === "model"
