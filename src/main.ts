@@ -136,7 +136,10 @@ async function run(
   const hub = new Hub({ ...agent, watchClient: watchOutput });
   stop = () => hub.stop("signal");
   if (signals.code !== undefined) stop();
-  await serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });
+  const served = serve({ stdin: Deno.stdin.readable, stdout, dialect, hub });
+  const { dropOutputAfterMs } = dialect.policy;
+  if (dropOutputAfterMs === undefined) await served;
+  else await Promise.race([served, untilDropped(hub.ended, { signals, dropOutputAfterMs })]);
   const end = await hub.ended;
   host.processes?.endRecord();
   return dialect.exitCode({ ...end, signalCode: signals.code });
@@ -204,18 +207,37 @@ async function runOnce(
   return oneShot.exitCode({ ...end, signalCode: signals.code });
 }
 
+interface Signals {
+  /** Exit code of the first one. */
+  readonly code: number | undefined;
+  /** Resolves when the first one has come. */
+  readonly came: Promise<void>;
+}
+
+/** Resolves when a client that does not read has had its time: so long after a signal, and when everything is saved. */
+async function untilDropped(
+  ended: Promise<unknown>,
+  { signals, dropOutputAfterMs }: { signals: Signals; dropOutputAfterMs: number },
+): Promise<void> {
+  await signals.came;
+  const time = new Promise((resolve) => setTimeout(resolve, dropOutputAfterMs));
+  await Promise.all([ended, time]);
+}
+
 /** The first signal ends the run in order; what a further one does is said by the dialect. */
 function listenForSignals({ host, dialect, onSignal }: {
   host: Host;
   dialect: Pick<Dialect, "furtherSignals">;
   onSignal: () => void;
-}): { readonly code: number | undefined } {
-  const state: { code: number | undefined } = { code: undefined };
+}): Signals {
+  const came = Promise.withResolvers<void>();
+  const state: Signals & { code: number | undefined } = { code: undefined, came: came.promise };
   for (const [name, code] of Object.entries(SIGNALS) as [keyof typeof SIGNALS, number][]) {
     if (host.platform === "windows" && name !== "SIGINT") continue;
     Deno.addSignalListener(name, () => {
       if (state.code === undefined) {
         state.code = code;
+        came.resolve();
         onSignal();
       } else if (dialect.furtherSignals === "exit") {
         host.processes?.killAll();

@@ -17,11 +17,13 @@ export interface ClientCommandOptions {
   readonly command: string;
   /** Gets what it writes, as it comes. A returned promise keeps the command waiting. */
   onOutput(delta: string): Promise<void> | undefined;
+  /** Takes note of how it ended; `idle` waits for that too. */
+  onEnd(run: CommandRun): Promise<void>;
 }
 
 /** The commands of one connection. */
 export class ClientCommands {
-  readonly #running = new Set<{ stop(): Promise<void>; done: Promise<unknown> }>();
+  readonly #running = new Set<RunningCommand>();
 
   /** How many run. */
   get count(): number {
@@ -30,8 +32,20 @@ export class ClientCommands {
 
   /** Runs a command to its end, without a time limit. Throws `RequestError` when it cannot be started. */
   async run(options: ClientCommandOptions): Promise<CommandRun> {
-    const running = this.#run(options);
-    return await running;
+    const run = this.#start(options);
+    let isStopped = false;
+    const stop = () => {
+      isStopped = true;
+      return run.stop({ graceMs: GRACE_MS });
+    };
+    const done = finish(run, { isStopped: () => isStopped, onEnd: options.onEnd });
+    const running = { stop, done: done.catch(() => {}) };
+    this.#running.add(running);
+    try {
+      return await done;
+    } finally {
+      this.#running.delete(running);
+    }
   }
 
   /** Stops all that run; each still gives its result. Resolves when nothing of them runs. */
@@ -44,11 +58,10 @@ export class ClientCommands {
     while (this.#running.size > 0) await Promise.all([...this.#running].map(({ done }) => done));
   }
 
-  async #run({ settings, command, onOutput }: ClientCommandOptions): Promise<CommandRun> {
+  #start({ settings, command, onOutput }: ClientCommandOptions): ShellRun {
     const { host, workspace, allowedVariables, secretVariables } = settings;
-    let run: ShellRun;
     try {
-      run = new ShellRun({
+      return new ShellRun({
         host,
         command,
         folder: workspace,
@@ -63,25 +76,25 @@ export class ClientCommands {
       const reason = error instanceof Error ? error.message : String(error);
       throw new RequestError("failed", `Cannot run the command: ${reason}`, { cause: error });
     }
-    await using owner = new AsyncDisposableStack();
-    owner.use(run);
-    let isStopped = false;
-    const end = run.wait({ signal: new AbortController().signal, timeoutMs: undefined });
-    const running = {
-      stop: () => {
-        isStopped = true;
-        return run.stop({ graceMs: GRACE_MS });
-      },
-      done: end,
-    };
-    this.#running.add(running);
-    try {
-      const { code } = await end as { code?: number };
-      // What the command left running ends with it.
-      await run.stop({ graceMs: GRACE_MS });
-      return { output: run.snapshot(), exitCode: isStopped ? undefined : code };
-    } finally {
-      this.#running.delete(running);
-    }
   }
+}
+
+interface RunningCommand {
+  stop(): Promise<void>;
+  readonly done: Promise<unknown>;
+}
+
+/** Waits for the end; what the command left running ends with it. */
+async function finish(
+  run: ShellRun,
+  { isStopped, onEnd }: { isStopped: () => boolean; onEnd: ClientCommandOptions["onEnd"] },
+): Promise<CommandRun> {
+  await using owner = new AsyncDisposableStack();
+  owner.use(run);
+  const end = await run.wait({ signal: new AbortController().signal, timeoutMs: undefined });
+  await run.stop({ graceMs: GRACE_MS });
+  const exitCode = isStopped() || !("code" in end) ? undefined : end.code;
+  const ended = { output: run.snapshot(), exitCode };
+  await onEnd(ended);
+  return ended;
 }

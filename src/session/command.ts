@@ -38,6 +38,8 @@ export interface HubEnd {
   readonly success: boolean;
   /** Whether the last turn ended with an answer; false when there was none. */
   readonly answered: boolean;
+  /** Whether the last reply was cut off by its length limit. */
+  readonly isCutOff?: boolean;
 }
 
 /** What to do with a prompt that comes while a turn runs; `unknown`: the client said something that means nothing. */

@@ -185,17 +185,18 @@ async function handleRunCommand(
     settings,
     command,
     onOutput: (delta) => session.tell({ type: "command_output", requestId, delta }),
+    onEnd: ({ output, exitCode }) => {
+      const { text, truncated, logPath } = output;
+      return session.addMessage(createCommandMessage({
+        command,
+        output: text,
+        exitCode,
+        truncated,
+        fullOutputPath: truncated ? logPath : undefined,
+        isPrivate,
+      }));
+    },
   });
-  const { text, truncated, logPath } = run.output;
-  const message = createCommandMessage({
-    command,
-    output: text,
-    exitCode: run.exitCode,
-    truncated,
-    fullOutputPath: truncated ? logPath : undefined,
-    isPrivate,
-  });
-  await session.addMessage(message);
   return done({ type: "run_command", value: run });
 }
 

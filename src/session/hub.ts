@@ -318,7 +318,7 @@ export class Hub {
     await finishWork({ session, jobs, host: this.#settings.host, signal: this.#hardEnd.signal });
     const jobsStopped = await jobs.stopAll("exit");
     clearTimeout(overdue);
-    const { success, answered } = session;
+    const { success, answered, isCutOff } = session;
     await this.#closeSession(session);
     for (const earlier of this.#earlier) await this.#closeSession(earlier);
     await this.#earlierClosed;
@@ -327,7 +327,7 @@ export class Hub {
     await this.#settings.removeOutput().catch(warn);
     // Whoever sent commands together with the one that ends everything gets an answer to each.
     if (this.#settings.policy.settleAfterBatch) await this.#batch.catch(() => {});
-    const end = { cause: this.#endCause, success, answered };
+    const end = { cause: this.#endCause, success, answered, ...(isCutOff && { isCutOff }) };
     this.#emit(session, { type: "session_close", jobsStopped, ...end });
     this.#queue.close();
     this.#stopInput(new Error("the session is over"));

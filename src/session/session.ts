@@ -88,6 +88,8 @@ export class Session implements AsyncDisposable {
   readonly #later: UserMessage[] = [];
   /** Whether the last turn of this process ended with an answer. */
   answered = false;
+  /** Whether the last reply was cut off by its length limit. */
+  isCutOff = false;
   /** False once a turn failed in this process. */
   success = true;
 
@@ -632,6 +634,7 @@ export class Session implements AsyncDisposable {
   /** What the session itself learns from the events of a turn. */
   #watch(event: AgentEvent): void {
     if (event.type === "soft_stop") this.success = false;
+    if (event.type === "reply_end") this.isCutOff = event.message.stopReason === "length";
     if (event.type !== "call_end" || event.call.name !== "todo" || event.message.isError) return;
     const items = event.message.details?.items;
     if (Array.isArray(items)) this.#emit({ type: "plan_change", items });

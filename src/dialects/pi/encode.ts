@@ -29,6 +29,8 @@ const UPDATE = `{"type":"message_update","usage":${NO_USAGE_JSON},"assistantMess
 
 class PiEncoder implements Encoder {
   readonly #mode: "rpc" | "print";
+  /** Whether the run under way has had an `agent_start`. */
+  #isRunTold = false;
   #isAgentOpen = false;
   #isTurnOpen = false;
   #isReplyOpen = false;
@@ -130,6 +132,7 @@ class PiEncoder implements Encoder {
       case "turn_end":
         return this.#endRun(event);
       case "settled":
+        this.#isRunTold = false;
         return line("agent_settled", { aborted: event.aborted });
     }
   }
@@ -211,6 +214,7 @@ class PiEncoder implements Encoder {
     let text = "";
     if (!this.#isAgentOpen) {
       this.#isAgentOpen = true;
+      this.#isRunTold = true;
       this.#messages = [];
       text = line("agent_start");
     }
@@ -269,8 +273,7 @@ class PiEncoder implements Encoder {
   /** A run that a fault of the machine has ended has no reply yet: clients get one that says so. */
   #endRun(event: EventOf<"turn_end">): string {
     let text = "";
-    const isUntold = this.#retries === 0 && !this.#isAgentOpen;
-    if (isUntold) text += this.#openTurn();
+    if (!this.#isRunTold) text += this.#openTurn();
     if (this.#isTurnOpen) {
       const stopReason = event.outcome === "aborted" ? "aborted" : "error";
       const errorMessage = event.outcome === "failed" ? event.error : "Request was aborted";

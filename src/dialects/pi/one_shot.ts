@@ -16,5 +16,5 @@ export const PI_ONE_SHOT: OneShot = {
   },
 
   encodeFile: ({ path, text }) => `<file name="${path}">\n${text}\n</file>`,
-  exitCode: ({ signalCode, success }) => signalCode ?? (success ? 0 : 1),
+  exitCode: ({ signalCode, answered, isCutOff }) => signalCode ?? (answered && !isCutOff ? 0 : 1),
 };
