@@ -41,11 +41,9 @@ Deno.test({
       assert(left.length >= 4, `only ${left}`);
       weir.kill("SIGKILL");
       await weir.exit;
-      assertEquals(
-        left.filter(isRunning).length,
-        left.length,
-        "they died with the program, so there is nothing to test",
-      );
+      // The shells in between may have ended meanwhile; what sleeps has not.
+      left = left.filter(isRunning);
+      assert(left.length >= 3, `only ${left} outlived the program`);
       await using next = await startWeir({ args, home: place.home });
       await next.request({ type: "get_state" });
       const deadline = Date.now() + 10_000;
