@@ -1,11 +1,14 @@
-// `deno task bench [measure…] [--json] [--executable]`: figures as ratios to floors that are taken in the same run, because machines
-// are noisy and a ratio is not. Measures the bundle, or dist/weir with --executable.
+// `deno task bench [measure…] [--json] [--executable] [--peers]`: figures as ratios to floors that are taken in the same run, because machines
+// are noisy and a ratio is not. Measures the bundle, or dist/weir with --executable. With --peers the floors are the programs whose protocol
+// Weir speaks, and the measures are those of `peers.ts`.
 import { startModelServer } from "../../tests/fakes/model_server.ts";
 import { bundle } from "../bundle.ts";
-import { type Figure, MEASURES, type Place } from "./measures.ts";
+import { type Figure, MEASURES as OWN_MEASURES, type Place } from "./measures.ts";
+import { PEER_MEASURES } from "./peers.ts";
 
 const asJson = Deno.args.includes("--json");
 const isExecutable = Deno.args.includes("--executable");
+const MEASURES = Deno.args.includes("--peers") ? PEER_MEASURES : OWN_MEASURES;
 const names = Deno.args.filter((arg) => !arg.startsWith("--"));
 const unknown = names.filter((name) => !Object.hasOwn(MEASURES, name));
 if (unknown.length > 0) {
@@ -60,6 +63,7 @@ async function preparePlace(folder: string): Promise<Place> {
   ];
   return {
     weir: [...program, "--mode", "rpc", "--trust", workspace],
+    program,
     acp: [...program, "--mode", "acp"],
     floorLines: floor("floor_lines.js"),
     floorStream: floor("floor_stream.js"),

@@ -8,7 +8,13 @@ export class Child implements AsyncDisposable {
   #rest = "";
   #lines: string[] = [];
 
-  constructor(argv: readonly string[], options: { env?: Record<string, string> } = {}) {
+  /** Characters of all lines so far, with their ends. */
+  size = 0;
+
+  constructor(
+    argv: readonly string[],
+    options: { env?: Record<string, string>; cwd?: string } = {},
+  ) {
     const [program, ...args] = argv;
     this.#child = new Deno.Command(program!, {
       args,
@@ -16,6 +22,7 @@ export class Child implements AsyncDisposable {
       stdout: "piped",
       stderr: "null",
       ...(options.env === undefined ? {} : { env: options.env }),
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     }).spawn();
     this.#writer = this.#child.stdin.getWriter();
     this.#reader = this.#child.stdout.pipeThrough(new TextDecoderStream()).getReader();
@@ -35,7 +42,9 @@ export class Child implements AsyncDisposable {
       // Reversed, so that taking the next one is cheap.
       this.#lines = lines.reverse();
     }
-    return this.#lines.pop()!;
+    const line = this.#lines.pop()!;
+    this.size += line.length + 1;
+    return line;
   }
 
   /** Reads lines until one contains the text; returns how many there were. */

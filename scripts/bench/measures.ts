@@ -15,6 +15,8 @@ export interface Figure {
 export interface Place {
   /** Starts the program under measurement, with `--mode rpc` and what it needs. */
   readonly weir: readonly string[];
+  /** The program under measurement, without a word more. */
+  readonly program: readonly string[];
   readonly acp: readonly string[];
   readonly floorLines: readonly string[];
   readonly floorStream: readonly string[];
@@ -37,18 +39,18 @@ export const MEASURES: Record<string, (place: Place) => Promise<Figure[]>> = {
   turns: measureTurns,
 };
 
-function figure(name: string, values: Omit<Figure, "name" | "ratio">): Figure {
+export function figure(name: string, values: Omit<Figure, "name" | "ratio">): Figure {
   return { name, ...values, ratio: values.ours / values.floor };
 }
 
 /** The middle of several runs: noise on a shared machine is mostly upwards. */
-async function median(times: number, run: () => Promise<number>): Promise<number> {
+export async function median(times: number, run: () => Promise<number>): Promise<number> {
   const values: number[] = [];
   for (let i = 0; i < times; i++) values.push(await run());
   return values.toSorted((a, b) => a - b)[Math.floor(times / 2)]!;
 }
 
-async function timed(run: () => Promise<unknown>): Promise<number> {
+export async function timed(run: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await run();
   return performance.now() - start;
