@@ -6,19 +6,20 @@ import {
   type AssistantMessage,
   isPartial,
   type Message,
+  textOf,
   type ToolCall,
   toolCallsOf,
   type ToolResultMessage,
 } from "./message.ts";
 
 /**
- * The messages for a model request: partial replies are left out, results stand right behind their reply in the order of its calls, a
+ * The messages for a model request: partial replies are left out (with `keepPartial` those without text), results stand right behind their reply in the order of its calls, a
  * call without a result gets an error result with `missingText`, results without a call and second results are left out. Returns the
  * same array when all that is so already. Never changes a message.
  */
 export function pairCalls(
   messages: readonly Message[],
-  options: { missingText: string },
+  options: { missingText: string; keepPartial?: boolean | undefined },
 ): readonly Message[] {
   if (isPaired(messages)) return messages;
   const { results } = matchResults(messages);
@@ -27,7 +28,11 @@ export function pairCalls(
     if (message.role === "toolResult") continue;
     if (message.role === "user") {
       paired.push(message);
-    } else if (!isPartial(message)) {
+    } else if (isPartial(message)) {
+      // To the model it is what it said, no more and no less.
+      const isKept = options.keepPartial === true && textOf(message) !== "";
+      if (isKept) paired.push({ ...message, stopReason: "stop" });
+    } else {
       paired.push(message);
       for (const call of toolCallsOf(message)) {
         paired.push(results.get(call) ?? missingResult(call, message, options.missingText));

@@ -112,11 +112,11 @@ async function handleMoveToBackground({ jobs }: Hub): Promise<HandledCommand> {
   };
 }
 
-async function handleAbort({ session }: Hub): Promise<HandledCommand> {
+async function handleAbort({ session, settings }: Hub): Promise<HandledCommand> {
   if (session.busy || session.compacting) session.abort();
   else {
     session.holdNoticeTurns();
-    session.clearQueues();
+    if (settings.policy.abortClearsQueues) session.clearQueues();
   }
   await session.idle();
   return { result: { type: "abort", value: undefined } };

@@ -195,6 +195,7 @@ export class Hub {
     const session: Session = new Session({
       settings: this.#settings,
       transcript: new Transcript({
+        sendsPartial: policy.sendsPartial,
         journal: opened.journal,
         entries: opened.entries,
         allEntries: policy.keepsEntries ? opened.allEntries ?? opened.entries : undefined,
@@ -224,7 +225,9 @@ export class Hub {
     }
     if (recorded.thinkingLevel !== "" && !(isFirst && fixed.thinking)) {
       const level = THINKING_LEVELS.find((name) => name === recorded.thinkingLevel);
-      if (level !== undefined) settings.thinkingLevel = level;
+      // A level that nobody chose is recorded as `off`.
+      const isUnset = level === "off" && this.#initial.thinkingLevel === undefined;
+      if (level !== undefined && !isUnset) settings.thinkingLevel = level;
     }
     // Opening a file writes nothing to it.
     if (recorded.model === "" && transcript.entries.every(({ type }) => type === "session_info")) {

@@ -61,6 +61,8 @@ export interface SessionPolicy {
   readonly texts: TurnTexts;
   /** Failed requests: made again without a word (the default), or each told and stored, with a pause that the client can end. */
   readonly failures?: "hidden" | "told";
+  /** Whether the model is sent the text of replies that were given up; default: they are left out. */
+  readonly sendsPartial?: boolean;
   /** Whether all calls of a reply are announced before the first runs; default: each when it is taken up. */
   readonly announceCalls?: "first" | "each";
   /** Whether clients are shown pieces of a command's output (the default) or all of it now and then. */

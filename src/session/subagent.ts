@@ -46,6 +46,7 @@ export class Subagent {
   /** Set for one that is waited for: the id of the `task` call. */
   callId: string | undefined;
   onStep: () => void = () => {};
+  onText: (delta: string) => void = () => {};
   readonly #kit: SubagentKit;
   readonly #prompt: string;
   readonly #conversation = new MemoryConversation();
@@ -111,6 +112,7 @@ export class Subagent {
         }),
       emit: (event) => {
         if (event.type === "step_start") this.onStep();
+        if (event.type === "text_delta") this.onText(event.delta);
         if (
           event.type === "reply_end" && event.message.usage !== undefined &&
           event.message.receipt !== undefined

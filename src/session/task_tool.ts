@@ -78,6 +78,9 @@ async function runInForeground(
 ): Promise<ToolOutcome> {
   const subagent = createSubagent(args, kit);
   subagent.callId = context.callId;
+  if (kit.settings.policy.output === "snapshots") {
+    subagent.onText = (delta) => void context.onOutput(delta);
+  }
   try {
     return textOutcome(await subagent.run(context.signal));
   } catch (error) {

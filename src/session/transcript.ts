@@ -28,6 +28,7 @@ const TITLE_LENGTH = 100;
 
 export class Transcript implements Conversation {
   readonly #journal: Journal;
+  readonly #sendsPartial: boolean;
   readonly #messages: StoredMessage[] = [];
   /** What the next append writes first: repairs of an opened session, which opening itself does not write. */
   readonly #pending: { readonly id: string; readonly entry: NewEntry }[] = [];
@@ -54,11 +55,14 @@ export class Transcript implements Conversation {
 
   /** With `allEntries` the entries are kept, these and those that come. */
   constructor(options: {
+    /** Whether the model is sent what there is of replies that were given up. */
+    sendsPartial?: boolean | undefined;
     journal: Journal;
     entries: readonly StoredEntry[];
     allEntries?: readonly StoredEntry[] | undefined;
   }) {
     this.#journal = options.journal;
+    this.#sendsPartial = options.sendsPartial ?? false;
     this.#entries = options.allEntries && [...options.allEntries];
     for (const entry of options.entries) this.#load(entry);
     this.recorded = { model: this.#recordedModel, thinkingLevel: this.#recordedThinking };
@@ -114,6 +118,7 @@ export class Transcript implements Conversation {
     const summary = this.#compaction && createSummaryMessage(this.#compaction.summary);
     return pairCalls(summary === undefined ? messages : [summary, ...messages], {
       missingText: LOST_RESULT,
+      keepPartial: this.#sendsPartial,
     });
   }
 

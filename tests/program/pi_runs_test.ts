@@ -208,7 +208,9 @@ Deno.test("pi abort in an answer closes its blocks and keeps its text; queued me
     const [, partial] = await pi.messages();
     assertEquals([textOf(partial), partial.stopReason], ["part", "aborted"]);
     await pi.run("again");
-    assertEquals(saidIn(pi.lastRequest).slice(-3), [
+    assertEquals(saidIn(pi.lastRequest), [
+      "user: go",
+      "assistant: part",
       "user: again",
       "assistant: fine",
       "user: later",
@@ -319,7 +321,9 @@ Deno.test("pi clear_queue gives the texts back after telling of it", async () =>
 Deno.test("pi steer while idle waits for the next prompt", async () => {
   await withPi({ replies: [{ text: "fine" }] }, async (pi) => {
     assertEquals(await pi.data({ type: "steer", message: "too" }), { disposition: "queued" });
-    assertEquals((await pi.state()).isStreaming, false);
+    assertEquals((await pi.ask({ type: "abort" })).success, true);
+    const { isStreaming, pendingMessageCount } = await pi.state();
+    assertEquals([isStreaming, pendingMessageCount], [false, 1]);
     const records = await pi.run("go");
     assertEquals(saidIn(pi.lastRequest), ["user: go", "user: too"]);
     assertEquals(allOf(records, "turn_start").length, 1);
@@ -358,5 +362,21 @@ Deno.test("pi images go to the model or are named to it", async () => {
     );
     const [user] = await pi.messages();
     assertEquals((user.content as Json[])[1], images[0]);
+  });
+});
+
+Deno.test("pi task tells what its subagent says", async () => {
+  const replies = [
+    calls({ id: "k1", name: "task", args: { description: "look", prompt: "look around" } }),
+    { text: ["I ", "looked"] },
+    { text: "done" },
+  ];
+  await withPi({ replies }, async (pi) => {
+    const records = await pi.run("go");
+    const [update] = allOf(records, "tool_execution_update");
+    assertEquals(textOf(update.partialResult), "I ");
+    assertEquals(textOf(allOf(records, "tool_execution_end")[0].result), "I looked");
+    const stats = await pi.data({ type: "get_session_stats" });
+    assertEquals([stats.assistantMessages, (stats.tokens as Json).output], [2, 15]);
   });
 });

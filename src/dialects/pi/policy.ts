@@ -33,6 +33,7 @@ export const PI_POLICY: SessionPolicy = {
   mentions: NO_MENTIONS,
   expandDelivered: false,
   failures: "told",
+  sendsPartial: true,
   announceCalls: "first",
   output: "snapshots",
   describeCommand,
