@@ -51,6 +51,8 @@ export function handleCommand(
     case "answer_request":
       hub.questions?.answer(command.id, command.answer);
       return { result: { type: "answer_request", value: undefined } };
+    case "compact":
+      return handleCompact(command.instructions, hub);
     case "cancel_retry":
       session.cancelRetry();
       return { result: { type: "cancel_retry", value: undefined } };
@@ -87,6 +89,14 @@ export function handleCommand(
         handleSessionCommand(command, context)
       );
   }
+}
+
+async function handleCompact(
+  instructions: string | undefined,
+  { session, settings }: Hub,
+): Promise<HandledCommand> {
+  if (settings.model.id === "") throw new RequestError("no_model", "No model selected");
+  return { result: { type: "compact", value: await session.compactForClient(instructions) } };
 }
 
 function stopHub(hub: Hub): undefined {

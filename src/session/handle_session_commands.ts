@@ -44,8 +44,6 @@ export async function handleSessionCommand(
     case "stop_commands":
       void hub.commands.stopAll();
       return done({ type: "stop_commands", value: undefined });
-    case "compact":
-      return await handleCompact(command.instructions, hub);
     case "replace_session":
       return await handleReplace(command, hub);
     case "list_fork_points":
@@ -198,15 +196,6 @@ async function handleRunCommand(
     },
   });
   return done({ type: "run_command", value: run });
-}
-
-async function handleCompact(instructions: string | undefined, hub: Hub): Promise<HandledCommand> {
-  const { session, settings } = hub;
-  if (session.compacting) throw new RequestError("busy", "Compaction is already in progress");
-  if (settings.model.id === "") throw new RequestError("no_model", "No model selected");
-  if (session.busy) session.abort();
-  await session.idle();
-  return done({ type: "compact", value: await session.compactForClient(instructions) });
 }
 
 async function handleReplace(

@@ -48,6 +48,8 @@ export class Hub {
   readonly #hardEnded = Promise.withResolvers<void>();
   readonly #watchClient: ((onGone: () => void) => Disposable) | undefined;
   #endCause: EndCause | undefined;
+  /** The input has ended, and commands that were read before wait for their turn. */
+  #takesRest = false;
   #stopInput: (reason: unknown) => void = () => {};
   /** Resolves when the commands of the last read are answered. */
   #batch: Promise<void> = Promise.resolve();
@@ -130,7 +132,7 @@ export class Hub {
 
   /** Whether the end has begun. */
   get ending(): boolean {
-    return this.#endCause !== undefined;
+    return this.#endCause !== undefined && !this.#takesRest;
   }
 
   /** Puts an empty session in the place of the current one, which is closed. */
@@ -311,7 +313,9 @@ export class Hub {
     using _watch = this.#isWorking()
       ? this.#watchClient?.(() => this.clientGone(new Error("nobody reads the output")))
       : undefined;
+    this.#takesRest = !hard;
     await this.#late?.idle();
+    this.#takesRest = false;
     const session = this.#session;
     session.endNoticeTurns();
     await session.idle();

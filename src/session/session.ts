@@ -147,7 +147,7 @@ export class Session implements AsyncDisposable {
 
   /** Whether a summary is being made. */
   get compacting(): boolean {
-    return this.#compactions > 0;
+    return this.#compactions > 0 || this.#manualCompaction !== undefined;
   }
 
   /** Ends the pause before another try, and with it the turn; nothing happens when there is none. */
@@ -174,9 +174,9 @@ export class Session implements AsyncDisposable {
     await this.transcript.flush();
   }
 
-  /** Shortens what the model is sent because the client wants it; nothing may run. Throws `RequestError`. */
+  /** Shortens what the model is sent because the client wants it. Stops what runs first; no turn can start before it is over. Throws `RequestError`. */
   async compactForClient(instructions: string | undefined): Promise<CompactionReport> {
-    if (this.#manualCompaction !== undefined || this.#busy) {
+    if (this.#manualCompaction !== undefined) {
       throw new RequestError("busy", "Compaction is already in progress");
     }
     const stop = new AbortController();
@@ -196,6 +196,9 @@ export class Session implements AsyncDisposable {
     instructions: string | undefined,
     signal: AbortSignal,
   ): Promise<CompactionReport> {
+    if (this.#busy) this.#controller.abort(new AbortedError());
+    await this.#running;
+    signal.throwIfAborted();
     const { compactor } = await this.#openKit();
     await this.transcript.prepare();
     return await compactor.compactForClient({ instructions, signal });

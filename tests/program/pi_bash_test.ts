@@ -106,6 +106,14 @@ Deno.test("pi finishes accepted work after the end of the input", async () => {
   });
 });
 
+Deno.test("pi end of the input does not lose what waits for another session", async () => {
+  await withPi({ replies: [{ text: "one" }] }, async (pi) => {
+    await pi.sendAll({ type: "new_session" }, { type: "prompt", message: "go" });
+    await pi.end();
+    assertEquals(allOf(pi.weir.records, "agent_settled").length, 1);
+  });
+});
+
 Deno.test("pi WEIR_EOF_WAIT ends what takes too long", async () => {
   await withPi({ env: { WEIR_EOF_WAIT: "0" } }, async (pi) => {
     await pi.send({ type: "bash", command: "sleep 77" });

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { RecordedRequest } from "../fakes/model_server.ts";
-import { allOf, type Json, textOf, typesOf, withPi } from "./_with_pi.ts";
+import { allOf, held, type Json, textOf, typesOf, withPi } from "./_with_pi.ts";
 
 const RETRY = { retry: { baseDelayMs: 20 } };
 const BUSY = { status: 503, body: { error: { message: "try later", type: "x" } } };
@@ -235,5 +235,21 @@ Deno.test("pi compacts by itself when the window is full, and when the model ref
     assertEquals(allOf(refused, "agent_end").map(({ willRetry }) => willRetry), [true, false]);
     const [end] = allOf(refused, "compaction_end");
     assertEquals([end.reason, end.willRetry], ["overflow", true]);
+  });
+});
+
+Deno.test("pi compact ends the run first, and a prompt behind it is refused", async () => {
+  const first = held();
+  await withPi({ replies: [first.reply] }, async (pi) => {
+    await pi.begin("go");
+    const [compact, prompt] = await pi.sendAll(
+      { type: "compact" },
+      { type: "prompt", message: "now" },
+    );
+    assertMatch(String((await pi.weir.response(prompt)).error), /^Cannot submit a prompt/);
+    assertMatch(String((await pi.weir.response(compact)).error), /^Nothing to compact/);
+    const order = pi.weir.records.map(({ type }) => type);
+    assert(order.indexOf("agent_settled") < order.indexOf("compaction_start"));
+    first.letGo();
   });
 });
