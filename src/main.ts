@@ -207,6 +207,13 @@ async function runOnce(
   return oneShot.exitCode({ ...end, signalCode: signals.code });
 }
 
+/** What is written last has at least this long to get out. */
+const LAST_OUTPUT_MS = 150;
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 interface Signals {
   /** Exit code of the first one. */
   readonly code: number | undefined;
@@ -220,8 +227,10 @@ async function untilDropped(
   { signals, dropOutputAfterMs }: { signals: Signals; dropOutputAfterMs: number },
 ): Promise<void> {
   await signals.came;
-  const time = new Promise((resolve) => setTimeout(resolve, dropOutputAfterMs));
-  await Promise.all([ended, time]);
+  const time = pause(dropOutputAfterMs);
+  await ended;
+  // The last records are on their way only now.
+  await Promise.all([time, pause(LAST_OUTPUT_MS)]);
 }
 
 /** The first signal ends the run in order; what a further one does is said by the dialect. */
