@@ -263,7 +263,12 @@ Deno.test("sessions of pi open in the program, and its sessions in pi", async ()
         await until(({ type }) => type === "agent_end");
         records.length = 0;
       }
-      child.kill("SIGTERM");
+      await writer.close().catch(() => {});
+      try {
+        child.kill("SIGTERM");
+      } catch {
+        // It has ended with its input.
+      }
       await reader.cancel();
       await child.stderr.cancel();
       await child.status;
