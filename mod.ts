@@ -52,6 +52,7 @@ export type {
   Model,
   ModelEvent,
   ModelInfo,
+  ModelLack,
   ModelReplyEnd,
   ModelRequest,
   ModelSink,
@@ -61,12 +62,15 @@ export type {
 export type {
   CommandEnd,
   CommandOutput,
+  CommandReport,
+  CommandReportEnd,
   ParsedArguments,
   RunningCommand,
   Tool,
   ToolContext,
   ToolJobs,
   ToolOutcome,
+  ToolSnapshot,
 } from "./src/agent/tool.ts";
 export type * from "./src/client/circle_records.ts";
 export type {
@@ -97,7 +101,8 @@ export type {
   ProcessEnd,
   StartOptions,
 } from "./src/host.ts";
-export type { EndCause, HubEnd, StoredMessage } from "./src/session/command.ts";
+export type { ApprovalRequest, CallAsker } from "./src/session/client_help.ts";
+export type { CompactionReport, EndCause, HubEnd, StoredMessage } from "./src/session/command.ts";
 export type {
   CompactionPhase,
   CompactionTrigger,
@@ -105,8 +110,10 @@ export type {
   SessionEvent,
   SubagentEvent,
   SubagentTags,
+  SummaryRetryPhase,
   TurnOpening,
   TurnOutcome,
+  WaitingTexts,
 } from "./src/session/event.ts";
 export type { JobRecord, JobStatus } from "./src/session/job_record.ts";
 export type { AgentSession, TurnEnd } from "./src/library/agent_session.ts";

@@ -34,13 +34,17 @@ export interface ToolContext {
 
 /** What a call has produced so far. */
 export interface ToolSnapshot {
+  /** Everything so far, or the end of it. */
   readonly content: readonly TextBlock[];
+  /** `truncated` when something is left out. */
   readonly details?: JsonObject;
 }
 
 /** How the result of a command reads. */
 export interface CommandReport {
+  /** What the model reads. */
   readonly text: string;
+  /** Whether it counts as a failure. */
   readonly isError: boolean;
 }
 

@@ -8,16 +8,21 @@ import type { Question } from "../tools/question.ts";
 
 /** The subagent that makes a call. */
 export interface CallAsker {
+  /** Of its conversation. */
   readonly id: string;
+  /** `general` or `explore`. */
   readonly name: string;
 }
 
 /** A call that needs somebody's yes. */
 export interface ApprovalRequest {
+  /** The call as the model made it. */
   readonly call: ToolCall;
+  /** Its arguments. */
   readonly args: JsonObject;
   /** It is asked about in every mode that asks at all, and no earlier yes holds for it. */
   readonly always: boolean;
+  /** Why it has to be asked about. */
   readonly reason: string;
   /** It changes a file outside the workspace. */
   readonly outside: boolean;

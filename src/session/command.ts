@@ -178,11 +178,17 @@ export interface FileStats {
 
 /** What a compaction did. */
 export interface CompactionReport {
+  /** What the model is sent in the place of the older messages. */
   readonly summary: string;
+  /** The first message that is still sent. */
   readonly firstKeptId: string;
+  /** Of the conversation before. */
   readonly tokensBefore: number;
+  /** Of the conversation now, about. */
   readonly tokensAfter: number;
+  /** Of the requests for the summary; `undefined` when the endpoint reported nothing. */
   readonly usage: Usage | undefined;
+  /** The files that calls of the older messages have named. */
   readonly files: { readonly read: readonly string[]; readonly modified: readonly string[] };
 }
 

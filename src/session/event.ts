@@ -101,10 +101,13 @@ export type SessionEvent =
 
 /** The texts that wait, oldest first. */
 export interface WaitingTexts {
+  /** For the turn that runs. */
   readonly steering: readonly string[];
+  /** For its end. */
   readonly followUp: readonly string[];
 }
 
+/** How a request for a summary that failed goes on. */
 export type SummaryRetryPhase =
   | {
     readonly phase: "scheduled";
