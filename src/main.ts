@@ -197,6 +197,7 @@ async function runOnce(
     currentFolder: Deno.cwd(),
     stdin: Deno.stdin.isTerminal() ? undefined : Deno.stdin.readable,
     stdout,
+    watchClient: watchOutput,
     signal: stop.signal,
   }).catch((error) => {
     if (stop.signal.aborted && error === stop.signal.reason) return undefined;

@@ -19,6 +19,8 @@ export interface PrintOptions extends MessageSource {
   /** The folder that relative paths of the command line are meant from. */
   readonly currentFolder: string;
   readonly stdout: WritableStream<Uint8Array<ArrayBuffer>>;
+  /** Tells when nobody reads stdout any more although nothing is written. */
+  readonly watchClient?: (onGone: () => void) => Disposable;
   /** Aborted when a signal asks the program to end: what runs is stopped, saved and told. */
   readonly signal: AbortSignal;
 }
@@ -40,7 +42,7 @@ export async function runPrint(options: PrintOptions): Promise<HubEnd> {
     signal: commandLine.options.extensions ? signal : new AbortController().signal,
   });
   const messages = await completeMessages(early, { agent, options });
-  const hub = new Hub(agent);
+  const hub = new Hub({ ...agent, watchClient: options.watchClient });
   // Nobody sits at the other end.
   hub.questions?.close();
   const stop = () => hub.stop("signal");

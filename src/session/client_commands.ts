@@ -24,6 +24,11 @@ export interface ClientCommandOptions {
 /** The commands of one connection. */
 export class ClientCommands {
   readonly #running = new Set<RunningCommand>();
+  readonly #onStart: () => void;
+
+  constructor({ onStart }: { onStart(): void }) {
+    this.#onStart = onStart;
+  }
 
   /** How many run. */
   get count(): number {
@@ -41,6 +46,7 @@ export class ClientCommands {
     const done = finish(run, { isStopped: () => isStopped, onEnd: options.onEnd });
     const running = { stop, done: done.catch(() => {}) };
     this.#running.add(running);
+    this.#onStart();
     try {
       return await done;
     } finally {

@@ -6,6 +6,7 @@
 import { errorText, ModelError, RequestError, StartError } from "../errors.ts";
 import { type Model, THINKING_LEVELS, type ThinkingLevel } from "../agent/model.ts";
 import { ClientCommands } from "./client_commands.ts";
+import { ClientWatch } from "./client_watch.ts";
 import type { EndCause, HubEnd, OutRecord, Request } from "./command.ts";
 import type { SessionEvent } from "./event.ts";
 import { handleCommand, type HandledCommand } from "./handle_command.ts";
@@ -33,7 +34,7 @@ export class Hub {
   readonly #ended = Promise.withResolvers<HubEnd>();
   readonly jobs: Jobs;
   /** Commands that the client itself runs. */
-  readonly commands = new ClientCommands();
+  readonly commands = new ClientCommands({ onStart: () => this.#clientWatch?.workBegins() });
   /** Where a client is asked about calls; absent where it is not, or in another way. */
   readonly questions: QuestionDesk | undefined;
   readonly #late: LateCommands | undefined;
@@ -46,7 +47,7 @@ export class Hub {
   #earlierClosed = Promise.resolve();
   readonly #hardEnd = new AbortController();
   readonly #hardEnded = Promise.withResolvers<void>();
-  readonly #watchClient: ((onGone: () => void) => Disposable) | undefined;
+  readonly #clientWatch: ClientWatch | undefined;
   #endCause: EndCause | undefined;
   /** The input has ended, and commands that were read before wait for their turn. */
   #takesRest = false;
@@ -61,11 +62,16 @@ export class Hub {
   constructor(options: {
     settings: Settings;
     opened: OpenedSession;
-    /** Tells when the client is gone although nothing is written to it; used while work is finished after the end of the input. */
+    /** Tells when the client is gone although nothing is written to it; used while work goes on in silence or after the end of the input. */
     watchClient?: (onGone: () => void) => Disposable;
   }) {
     this.#settings = options.settings;
-    this.#watchClient = options.watchClient;
+    const { watchClient } = options;
+    this.#clientWatch = watchClient && new ClientWatch({
+      watch: () => watchClient(() => this.clientGone(new Error("nobody reads the output"))),
+      // As long as the client may send more, a job does not need it.
+      isWorking: () => this.#isWorking({ countJobs: this.#endCause !== undefined }),
+    });
     this.#workshop = new Workshop(options.settings);
     this.#queue = new RecordQueue({
       limit: QUEUE_LIMIT,
@@ -239,6 +245,8 @@ export class Hub {
 
   #emit(session: Session, event: SessionEvent): Promise<void> | undefined {
     this.#queue.push({ kind: "event", sessionId: session.id, event }, weigh(event));
+    if (event.type === "turn_start") this.#clientWatch?.workBegins();
+    else this.#clientWatch?.written();
     return this.#queue.ready();
   }
 
@@ -310,9 +318,8 @@ export class Hub {
     const overdue = this.#watchEndTime();
     const { jobs } = this;
     // A client that is gone has closed its end of our input too, and may be the reason.
-    using _watch = this.#isWorking()
-      ? this.#watchClient?.(() => this.clientGone(new Error("nobody reads the output")))
-      : undefined;
+    using watch = this.#clientWatch;
+    if (this.#isWorking({ countJobs: true })) watch?.start();
     this.#takesRest = !hard;
     await this.#late?.idle();
     this.#takesRest = false;
@@ -341,10 +348,11 @@ export class Hub {
     this.#ended.resolve(end);
   }
 
-  /** Whether anything runs that the end of the input lets go on. */
-  #isWorking(): boolean {
+  /** Whether anything runs, with the jobs of the session or without. */
+  #isWorking({ countJobs }: { countJobs: boolean }): boolean {
     const { busy, compacting, id } = this.#session;
-    return busy || compacting || this.commands.count > 0 || this.jobs.runningOf(id).length > 0;
+    if (busy || compacting || this.commands.count > 0) return true;
+    return countJobs && this.jobs.runningOf(id).length > 0;
   }
 
   /** What was accepted may take only so long after the end of the input, where the dialect has such a limit. */

@@ -172,8 +172,8 @@ Deno.test("pi client that closes stdout ends everything", async () => {
   await withPi({ replies }, async (pi) => {
     await pi.data({ type: "prompt", message: "go" });
     await pi.weir.next("tool_execution_update");
+    // Its input stays open, and the command writes nothing more.
     await pi.weir.closeOutput();
-    await pi.weir.send({ type: "get_state" });
     await pi.exit({ code: 0, state: "midway" });
     assertEquals(await pi.weir.livingProcesses(), []);
   });
