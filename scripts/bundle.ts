@@ -1,27 +1,40 @@
 // Makes two files that import nothing but `node:` modules: dist/weir.js, the whole program, and dist/weir_lib.js, what mod.ts
 // exports, for web pages and Node. Modules that are imported dynamically are in them too, but run only when they are asked for.
 import { chooseSource, sourceOptions } from "./choose_source.ts";
+import { finishBundle, packParts, PARTS, prepareBundle } from "./pack_bundle.ts";
 
 const root = new URL("..", import.meta.url);
 
 /** Bundles src/main.ts into dist/weir.js; resolves to its URL. Throws when the program cannot be bundled. */
 export async function bundle(): Promise<URL> {
+  const parts = new Map<string, string>();
+  for (const { specifier, entry } of PARTS) {
+    const file = await writeEntry(specifier.replace(/\W/g, ""), entry);
+    try {
+      const options = ["--format=cjs", "--minify", "--platform=deno"];
+      parts.set(specifier, await runBundler(file, options));
+    } finally {
+      await Deno.remove(new URL(file, root));
+    }
+  }
+  const external = PARTS.flatMap(({ specifier }) => ["--external", specifier]);
   return await make("weir.js", {
     entry: "src/main.ts",
-    platform: "deno",
-    finish: async (code) => `${await preamble()}\n${code}`,
+    options: ["--format=esm", "--platform=deno", ...external],
+    finish: async (code) =>
+      `${await preamble()}\n${await packParts(parts)}\n${
+        finishBundle(await minify(prepareBundle(code)))
+      }`,
   });
 }
 
 /** Bundles what mod.ts exports into dist/weir_lib.js; resolves to its URL. Throws when it cannot be bundled. */
 export async function bundleLibrary(): Promise<URL> {
-  const entry = `dist/.weir_lib-${Deno.pid}.ts`;
-  await Deno.mkdir(new URL("dist/", root), { recursive: true });
-  await Deno.writeTextFile(new URL(entry, root), await libraryEntry());
+  const entry = await writeEntry("weir_lib", await libraryEntry());
   try {
     return await make("weir_lib.js", {
       entry,
-      platform: "browser",
+      options: ["--format=esm", "--platform=browser", "--minify"],
       finish: async (code) => `// Weir ${await readVersion()}, library\n${await lower(code)}`,
     });
   } finally {
@@ -37,63 +50,91 @@ async function libraryEntry(): Promise<string> {
   return text.slice(0, end).replaceAll('"./src/', '"../src/');
 }
 
+/** Writes a module for the bundler into dist/; resolves to its path. The caller removes it. */
+async function writeEntry(name: string, code: string): Promise<string> {
+  const entry = `dist/.${name}-${Deno.pid}.ts`;
+  await Deno.mkdir(new URL("dist/", root), { recursive: true });
+  await Deno.writeTextFile(new URL(entry, root), code);
+  return entry;
+}
+
 async function make(
   name: string,
-  options: {
+  { entry, options, finish }: {
     entry: string;
-    platform: "deno" | "browser";
+    options: readonly string[];
     finish(code: string): Promise<string>;
   },
 ): Promise<URL> {
   const target = new URL(`dist/${name}`, root);
   await Deno.mkdir(new URL(".", target), { recursive: true });
-  const made = `dist/.${Deno.pid}-${name}`;
+  const made = new URL(`dist/.${Deno.pid}-${name}`, root);
+  try {
+    const code = await finish(await runBundler(entry, options));
+    refuseImports(code, entry);
+    await Deno.writeTextFile(made, code);
+    await Deno.rename(made, target);
+  } finally {
+    await Deno.remove(made).catch(() => {});
+  }
+  return target;
+}
+
+/** The code that `deno bundle` makes of an entry. */
+async function runBundler(entry: string, options: readonly string[]): Promise<string> {
+  const made = await Deno.makeTempFile({ prefix: "weir_bundle_", suffix: ".js" });
   try {
     const { success } = await new Deno.Command(Deno.execPath(), {
       args: [
         "bundle",
         ...sourceOptions(await chooseSource()),
-        `--platform=${options.platform}`,
-        "--format=esm",
-        "--minify",
+        ...options,
         "--quiet",
         "-o",
         made,
-        options.entry,
+        entry,
       ],
       cwd: root,
       stdin: "null",
     }).spawn().status;
-    if (!success) {
-      throw new Error(`Cannot bundle ${options.entry}: deno bundle failed, see its output`);
-    }
-    const code = await Deno.readTextFile(new URL(made, root));
-    refuseImports(code, options.entry);
-    await Deno.writeTextFile(new URL(made, root), await options.finish(code));
-    await Deno.rename(new URL(made, root), target);
+    if (!success) throw new Error(`Cannot bundle ${entry}: deno bundle failed, see its output`);
+    return await Deno.readTextFile(made);
   } finally {
-    await Deno.remove(new URL(made, root)).catch(() => {});
+    await Deno.remove(made);
   }
-  return target;
+}
+
+/** The same program in few characters. */
+async function minify(code: string): Promise<string> {
+  return await runEsbuild(code, { target: "esnext" });
 }
 
 /** Syntax and functions of 2022, which Node 20 and browsers have. */
 async function lower(code: string): Promise<string> {
+  return await runEsbuild(code, {
+    inject: [decodeURIComponent(new URL("scripts/old_engines.js", root).pathname)],
+    define: {
+      "Promise.withResolvers": "withResolvers",
+      AsyncDisposableStack: "AsyncDisposables",
+    },
+    target: "es2022",
+  });
+}
+
+async function runEsbuild(
+  code: string,
+  options: { target: string; inject?: string[]; define?: Record<string, string> },
+): Promise<string> {
   const esbuild = await import("esbuild");
   try {
     const { outputFiles: [file] } = await esbuild.build({
       stdin: { contents: code, resolveDir: decodeURIComponent(root.pathname) },
-      inject: [decodeURIComponent(new URL("scripts/old_engines.js", root).pathname)],
-      define: {
-        "Promise.withResolvers": "withResolvers",
-        AsyncDisposableStack: "AsyncDisposables",
-      },
       external: ["node:*"],
       bundle: true,
       write: false,
       format: "esm",
-      target: "es2022",
       minify: true,
+      ...options,
     });
     return file.text;
   } finally {

@@ -109,25 +109,29 @@ async function run(
   commandLine: RunCommandLine,
   { dialect, host }: { dialect: Dialect; host: Host },
 ): Promise<number> {
-  const [{ startAgent }, { Hub }, { serve }] = await Promise.all([
-    import("./start/start_agent.ts"),
-    import("./session/hub.ts"),
-    import("./serve.ts"),
-  ]);
+  const { startAgent } = await import("./start/start_agent.ts");
   const stdout = Deno.stdout.writable;
   if (commandLine.options.extensions) await keepStdout();
   const start = new AbortController();
   let stop = () => start.abort(new Error("the program was told to end"));
   const signals = listenForSignals({ host, dialect, onSignal: () => stop() });
   let agent: StartedAgent;
+  let Hub: typeof import("./session/hub.ts").Hub;
+  let serve: typeof import("./serve.ts").serve;
   try {
-    agent = await startAgent({
+    const starting = startAgent({
       host,
       dialect,
       commandLine,
       currentFolder: Deno.cwd(),
       signal: start.signal,
     });
+    // The rest of the program is loaded while files are read.
+    [agent, { Hub }, { serve }] = await Promise.all([
+      starting,
+      import("./session/hub.ts"),
+      import("./serve.ts"),
+    ]);
   } catch (error) {
     if (signals.code === undefined) throw error;
     host.processes?.endRecord();

@@ -33,9 +33,8 @@ export function configFile(host: Host, home: string): string {
 }
 
 /**
- * Reads the settings; a missing file is an empty one. With `trusted`, the workspace's `.weir/config.jsonc` sets `model` and `thinking` and
- * adds `credential_files`; anything else in it is named through `host.warn` and ignored. Throws `StartError` (`configuration`): `settings
- * could not be read: <file>:<line>:<column>: <what was expected>`.
+ * Reads the settings; a missing file is an empty one. With `trusted`, those of the workspace are added as `addProjectConfig` does. Throws
+ * `StartError` (`configuration`): `settings could not be read: <file>:<line>:<column>: <what was expected>`.
  */
 export async function readConfig(
   host: Host,
@@ -51,16 +50,26 @@ export async function readConfig(
   const values = settings
     ? await parseSettings(settings.text, { file, check: checkConfig })
     : checkConfig({});
-  const project = trusted
-    ? await readProjectConfig(host, { homeFile: file, workspace, signal })
-    : undefined;
+  const config = { ...values, file, exists: settings !== undefined };
+  return trusted ? await addProjectConfig(host, config, { workspace, signal }) : config;
+}
+
+/**
+ * The settings with those of a trusted workspace: its `.weir/config.jsonc` sets `model` and `thinking` and adds `credential_files`; anything else in
+ * it is named through `host.warn` and ignored. Throws like `readConfig`.
+ */
+export async function addProjectConfig(
+  host: Host,
+  config: Config,
+  { workspace, signal }: { workspace: string; signal: AbortSignal },
+): Promise<Config> {
+  const project = await readProjectConfig(host, { homeFile: config.file, workspace, signal });
+  if (project === undefined) return config;
   return {
-    ...values,
-    model: project?.model ?? values.model,
-    thinking: project?.thinking ?? values.thinking,
-    credential_files: [...values.credential_files, ...project?.credential_files ?? []],
-    file,
-    exists: settings !== undefined,
+    ...config,
+    model: project.model ?? config.model,
+    thinking: project.thinking ?? config.thinking,
+    credential_files: [...config.credential_files, ...project.credential_files ?? []],
   };
 }
 

@@ -22,11 +22,14 @@ export async function readSettings(
   let bytes: Uint8Array;
   let mode: number | undefined;
   try {
+    // Asked together, because each answer takes a while and every start waits for them.
+    const reading = host.files.read(file, { signal });
+    reading.catch(() => {});
     const info = await host.files.stat(file);
     if (!info) return undefined;
     mode = info.mode;
     if (info.kind === "folder") throw settingsError(file, "expected a file, found a folder");
-    bytes = await host.files.read(file, { signal });
+    bytes = await reading;
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     // Gone between the two calls.

@@ -26,7 +26,8 @@ export class DenoProcesses implements HostProcesses {
 
   /** Whether this process may start a shell; without one there are no commands. */
   get canStart(): boolean {
-    return this.#findShell() !== undefined;
+    // Looking for the best one can wait until it is needed: there is always `sh`.
+    return (!isWindows && hasAll("run")) || this.#findShell() !== undefined;
   }
 
   get shell(): Shell {

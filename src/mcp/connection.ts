@@ -1,19 +1,14 @@
 /**
- * One connected MCP server: its tools, and calls of them. Loaded only when a server is configured and wanted, because the SDK is
- * large. Knows no other server and no name that a model sees.
+ * One connected MCP server: its tools, and calls of them. Knows no other server and no name that a model sees.
  */
 
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type {
   Transport,
   TransportSendOptions,
 } from "@modelcontextprotocol/sdk/shared/transport.js";
-import {
-  CallToolResultSchema,
-  type JSONRPCMessage,
-  ListToolsResultSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { JsonObject } from "../agent/message.ts";
 import { errorText } from "../errors.ts";
 import type { Host } from "../host.ts";
@@ -27,6 +22,8 @@ const CALL_TIMEOUT_MS = 600_000;
 /** What a server over HTTP may take to hear that its session is over. */
 const FAREWELL_MS = 1000;
 const MAX_TOOL_PAGES = 100;
+
+type Sdk = typeof import("./mcp_sdk.ts");
 
 /** A tool as the server tells of it. */
 export interface ServerTool {
@@ -50,10 +47,12 @@ export interface ConnectOptions {
 /** A server that has told its tools. The caller disposes it. */
 export class McpConnection implements AsyncDisposable {
   readonly tools: readonly ServerTool[];
+  readonly #sdk: Sdk;
   readonly #client: Client;
   readonly #link: Link;
 
-  constructor(options: { client: Client; link: Link; tools: readonly ServerTool[] }) {
+  constructor(options: { client: Client; link: Link; tools: readonly ServerTool[]; sdk: Sdk }) {
+    this.#sdk = options.sdk;
     this.#client = options.client;
     this.#link = options.link;
     this.tools = options.tools;
@@ -69,7 +68,7 @@ export class McpConnection implements AsyncDisposable {
     try {
       return await this.#client.request(
         { method: "tools/call", params: { name, arguments: args } },
-        CallToolResultSchema,
+        this.#sdk.CallToolResultSchema,
         {
           signal,
           timeout: CALL_TIMEOUT_MS,
@@ -97,12 +96,15 @@ export async function connect(
 ): Promise<McpConnection> {
   const { signal } = options;
   signal.throwIfAborted();
-  const client = new Client({ name: "weir", version });
-  const link = "url" in server ? new HttpLink(server) : new ProgramLink(server, options);
+  const sdk = await import("./mcp_sdk.ts");
+  const client = new sdk.Client({ name: "weir", version });
+  const link = "url" in server
+    ? new HttpLink(server, sdk)
+    : new ProgramLink(server, { ...options, sdk });
   try {
     const work = client.connect(withRevision(link.transport), { signal, timeout: NO_TIMEOUT_MS })
-      .then(() => listTools(client, signal));
-    return new McpConnection({ client, link, tools: await untilAbort(work, signal) });
+      .then(() => listTools(client, { signal, sdk }));
+    return new McpConnection({ client, link, sdk, tools: await untilAbort(work, signal) });
   } catch (error) {
     await link.close();
     signal.throwIfAborted();
@@ -126,7 +128,10 @@ function withRevision(transport: Transport): Transport {
 /** The longest time that a timer knows: the signal is what ends the wait. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-async function listTools(client: Client, signal: AbortSignal): Promise<ServerTool[]> {
+async function listTools(
+  client: Client,
+  { signal, sdk }: { signal: AbortSignal; sdk: Sdk },
+): Promise<ServerTool[]> {
   if (client.getServerCapabilities()?.tools === undefined) return [];
   const tools: ServerTool[] = [];
   let cursor: string | undefined;
@@ -134,7 +139,7 @@ async function listTools(client: Client, signal: AbortSignal): Promise<ServerToo
     // Not `client.listTools`: it compiles a schema that nobody uses for every tool.
     const result = await client.request(
       { method: "tools/list", ...(cursor === undefined ? {} : { params: { cursor } }) },
-      ListToolsResultSchema,
+      sdk.ListToolsResultSchema,
       { signal, timeout: NO_TIMEOUT_MS },
     );
     tools.push(...result.tools);
@@ -168,12 +173,16 @@ interface Link {
 class ProgramLink implements Link {
   readonly transport: ProcessTransport;
 
-  constructor(server: Extract<ServerConfig, { command: string }>, options: ConnectOptions) {
+  constructor(
+    server: Extract<ServerConfig, { command: string }>,
+    options: ConnectOptions & { sdk: Sdk },
+  ) {
     this.transport = new ProcessTransport({
       host: options.host,
       argv: [server.command, ...server.args],
       folder: options.folder,
       environment: { ...options.environment, ...server.env },
+      messageSchema: options.sdk.JSONRPCMessageSchema,
       onJunk: options.onJunk,
     });
   }
@@ -196,8 +205,8 @@ class HttpLink implements Link {
   readonly #http: StreamableHTTPClientTransport;
   #closing: Promise<void> | undefined;
 
-  constructor(server: Extract<ServerConfig, { url: string }>) {
-    this.#http = new StreamableHTTPClientTransport(new URL(server.url), {
+  constructor(server: Extract<ServerConfig, { url: string }>, sdk: Sdk) {
+    this.#http = new sdk.StreamableHTTPClientTransport(new URL(server.url), {
       requestInit: { headers: { ...server.headers } },
     });
     this.transport = this.#http as Transport;

@@ -3,7 +3,7 @@
  */
 
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Host, HostProcess, ProcessEnd } from "../host.ts";
 import { LINE_TOO_LONG, LineStream, MAX_LINE_BYTES } from "../wire/line_stream.ts";
 
@@ -19,6 +19,10 @@ export interface ProcessTransportOptions {
   readonly folder: string;
   /** The whole environment of the program. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What a message looks like; `data` is absent for anything else. */
+  readonly messageSchema: {
+    safeParse(value: unknown): { readonly data?: JSONRPCMessage | undefined };
+  };
   /** Called for the first line on stdout that is no message; later ones are passed over silently. */
   onJunk(): void;
 }
@@ -127,7 +131,7 @@ export class ProcessTransport implements Transport {
   }
 
   #receive(line: string): void {
-    const message = line.trim() === "" ? undefined : parseMessage(line);
+    const message = line.trim() === "" ? undefined : this.#parse(line);
     if (message !== undefined) {
       this.onmessage?.(message);
     } else if (line.trim() !== "" && !this.#hasJunk) {
@@ -135,12 +139,12 @@ export class ProcessTransport implements Transport {
       this.#options.onJunk();
     }
   }
-}
 
-function parseMessage(line: string): JSONRPCMessage | undefined {
-  try {
-    return JSONRPCMessageSchema.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
+  #parse(line: string): JSONRPCMessage | undefined {
+    try {
+      return this.#options.messageSchema.safeParse(JSON.parse(line)).data;
+    } catch {
+      return undefined;
+    }
   }
 }

@@ -4,7 +4,13 @@
  */
 
 import type { RunCommandLine } from "../cli/command_line.ts";
-import { type Config, configFile, findHome, readConfig } from "../config/config.ts";
+import {
+  addProjectConfig,
+  type Config,
+  configFile,
+  findHome,
+  readConfig,
+} from "../config/config.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
 import { accessTo, type Host } from "../host.ts";
@@ -56,16 +62,19 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   const home = findHome(host, { currentFolder });
   const given = host.paths.resolve(currentFolder, commandLine.folder ?? ".");
   warnOfLimits(host, { folder: given, home: host.paths.isAbsolute(home) ? home : undefined });
+  // Asked for together, because answers take a while; problems are told in their order all the same.
+  const folder = resolveFolder(host, given);
+  folder.catch(() => {});
   const homeConfig = await readConfig(host, { home, workspace: given, trusted: false, signal });
   const firstTry = tryToResolve(homeConfig, start);
   const mayLackModel = dialect.policy.missingModel === "fail_turns";
   if (firstTry instanceof StartError && firstTry.kind === "not_set_up" && !mayLackModel) {
     throw firstTry;
   }
-  const workspace = await resolveFolder(host, given);
+  const workspace = await folder;
   const trusted = await decideTrust(start, { home, workspace });
   const config = trusted
-    ? await readConfig(host, { home, workspace, trusted, signal })
+    ? await addProjectConfig(host, homeConfig, { workspace, signal })
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
