@@ -65,7 +65,11 @@ for (const dialect of DIALECTS) {
     await using endpoint = new FaultyEndpoint(server);
     await using home = await prepareHome({
       server,
-      extraConfig: { providers: { local: { baseUrl: `${endpoint.origin}/v1` } } },
+      extraConfig: {
+        providers: { local: { baseUrl: `${endpoint.origin}/v1` } },
+        // A connection that the endpoint has closed may be used once more, and is tried again.
+        retry: { baseDelayMs: 20 },
+      },
     });
     await using driver = await drive({ dialect, home });
     for (const finish of ["tool_calls", "stop"]) {
