@@ -85,7 +85,10 @@ export class AcpConnection implements MethodContext {
         }
       },
       close: () => this.#end("input"),
-      abort: () => this.#end("input"),
+      abort: (reason) => {
+        this.#options.warn(`weir: the input cannot be read: ${errorText(reason)}`);
+        return this.#end("input");
+      },
     }, { highWaterMark: 1 });
   }
 
