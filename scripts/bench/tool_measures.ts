@@ -126,6 +126,7 @@ async function measureSearch(place: Place): Promise<Figure[]> {
   const bin = `${place.home}/bin`;
   await Deno.mkdir(bin, { recursive: true });
   await Deno.symlink("/bin/bash", `${bin}/bash`).catch(() => {});
+  await Deno.symlink("/bin/grep", `${bin}/grep`).catch(() => {});
   const env = { PATH: bin };
   const system = async (program: string, ...args: string[]) =>
     await median(3, () =>
