@@ -81,8 +81,9 @@ export async function storeSession(): Promise<StoredSession> {
 export async function goOn(
   { server, home, path }: Pick<StoredSession, "server" | "home" | "path">,
   opener: Opener,
+  options: readonly string[] = [],
 ): Promise<GoneOn> {
-  await using weir = await open({ home, path }, opener);
+  await using weir = await open({ home, path }, opener, options);
   const before = await messageIds(weir, opener);
   await runTurn(weir);
   const after = await messageIds(weir, opener);
@@ -98,9 +99,14 @@ export async function goOn(
 export function open(
   { home, path }: Pick<StoredSession, "home" | "path">,
   opener: Opener,
+  options: readonly string[] = [],
 ): Promise<WeirProcess> {
-  const options = { home: home.home, cwd: home.workspace, timeoutMs: 30_000 };
-  return startWeir({ ...options, args: argsOf(opener, home, path) });
+  return startWeir({
+    args: [...options, ...argsOf(opener, home, path)],
+    home: home.home,
+    cwd: home.workspace,
+    timeoutMs: 30_000,
+  });
 }
 
 /** Runs a turn that ends with the answer of the endpoint. */

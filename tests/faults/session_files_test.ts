@@ -272,9 +272,15 @@ Deno.test("a session file that is cut at any byte keeps its whole lines, and goe
   const cuts = new Set(starts.slice(1).flatMap((start) => [start - 1, start, start + 1]));
   const isLong = rounds(60) > bytes.length - last;
   for (let at = last; isLong && at < bytes.length; at++) cuts.add(at);
-  for (let round = 0; round < rounds(60); round++) cuts.add(below(bytes.length));
+  for (let round = 0; round < rounds(60); round++) {
+    cuts.add(starts[1]! + below(bytes.length - starts[1]!));
+  }
+  /** How often a file is named on stderr. */
+  const expected = new Map<string, number>();
   await using weir = await open(session, "pi");
   for (const cut of cuts) {
+    // All copies have one id, and so one lock.
+    await weir.request({ type: "new_session" });
     const path = `${session.home.home}/cut_${cut}.jsonl`;
     await Deno.writeFile(path, bytes.slice(0, cut));
     const response = await weir.request({ type: "switch_session", sessionPath: path });
@@ -292,14 +298,16 @@ Deno.test("a session file that is cut at any byte keeps its whole lines, and goe
     for (const line of new TextDecoder("utf-8", { fatal: true }).decode(written).split("\n")) {
       if (line !== "") JSON.parse(line);
     }
-    const torn = whole.length === 0 ||
-      starts[whole.length] !== cut && starts[whole.length]! - 1 !== cut;
-    const said = weir.stderr.split("\n").filter((line) => line.includes(path)).length;
-    assertEquals(said, torn ? 1 : 0, `${path}: ${weir.stderr}`);
+    const isTorn = starts[whole.length] !== cut && starts[whole.length]! - 1 !== cut;
+    expected.set(path, isTorn ? 1 : 0);
     await Deno.remove(path);
   }
   await weir.closeInput();
   assertEquals((await weir.waitForExit()).code, 0);
+  const said = weir.stderr.split("\n");
+  for (const [path, count] of expected) {
+    assertEquals(said.filter((line) => line.includes(`"${path}"`)).length, count, path);
+  }
   assertEquals(session.server.complaints, []);
 });
 
@@ -315,5 +323,17 @@ Deno.test("a session that was cut in the middle is opened and goes on in every d
     const second = await goOn(session, OPENERS[(round + 1) % 2]!);
     assertEquals(second.before, first.after, `cut at ${cut}`);
     assertEquals(second.stderr, "", `cut at ${cut}`);
+  }
+});
+
+Deno.test("a session file with a header only takes a name and goes on", async () => {
+  await using session = await storeSession();
+  const header = session.lines[0]!.bytes;
+  for (const opener of OPENERS) {
+    await Deno.writeFile(session.path, header);
+    const { before, after, stderr, bytes } = await goOn(session, opener, ["--name", "a name"]);
+    assertEquals([before.length, after.length, stderr], [0, 2, ""]);
+    assert(beginsWith(bytes, header));
+    assert(new TextDecoder().decode(bytes).includes('"name":"a name"'), "the name is lost");
   }
 });
