@@ -62,11 +62,19 @@ export interface ToolRunOptions {
   emit(event: AgentEvent): Promise<void> | undefined;
 }
 
-/** Carries out the calls; every one has a stored result and a `call_end` when it resolves. Never throws for a tool's failure. */
+/**
+ * Carries out the calls; every one has a stored result and a `call_end` when it resolves. Never throws for a tool's failure. When a result
+ * cannot be stored, no further call begins; it throws why when every call has its `call_end`.
+ */
 export async function runTools(calls: readonly ToolCall[], options: ToolRunOptions): Promise<void> {
   const groups = splitGroups(calls, options);
   const planned = groups.flat();
-  const run: ToolRun = { options, ended: new Map(), keepsLater: options.announceCalls === "first" };
+  const run: ToolRun = {
+    options,
+    ended: new Map(),
+    keepsLater: options.announceCalls === "first",
+    unkept: undefined,
+  };
   if (run.keepsLater) await announce(planned, run);
   const waiting = [...groups];
   const isUnique = new Set(calls.map((call) => call.id)).size === calls.length;
@@ -81,8 +89,10 @@ export async function runTools(calls: readonly ToolCall[], options: ToolRunOptio
   for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
     await runGroup(group, { whileAsked: runReads }, run);
   }
-  if (!run.keepsLater) return;
-  for (const call of planned) await keepCall(call, run.ended.get(call)!, options);
+  if (run.keepsLater) {
+    for (const call of planned) await keepCall(call, run.ended.get(call)!, run);
+  }
+  if (run.unkept !== undefined) throw run.unkept.error;
 }
 
 /** The calls of one reply, while they run. */
@@ -92,6 +102,8 @@ interface ToolRun {
   readonly ended: Map<PlannedCall, FinishedCall>;
   /** Results are stored when every call has ended, in call order; otherwise each as soon as it is its turn. */
   readonly keepsLater: boolean;
+  /** Why a result could not be stored. */
+  unkept: { readonly error: unknown } | undefined;
 }
 
 /** Tells of all calls before the first one runs; those that cannot run end at once. */
@@ -112,10 +124,10 @@ async function runGroup(
   const { options, ended, keepsLater } = run;
   const finish = async (planned: PlannedCall, end: FinishedCall) => {
     ended.set(planned, end);
-    if (!keepsLater) await keepCall(planned, end, options);
+    if (!keepsLater) await keepCall(planned, end, run);
   };
   const open = group.filter((planned) => !ended.has(planned));
-  if (options.signal.aborted) {
+  if (options.signal.aborted || run.unkept !== undefined) {
     for (const planned of open) await finish(planned, await endCall(planned, notBegun(), options));
     return;
   }
@@ -359,8 +371,39 @@ async function endCall(
 async function keepCall(
   { call }: PlannedCall,
   { message, begun, cause }: FinishedCall,
-  options: ToolRunOptions,
+  run: ToolRun,
 ): Promise<void> {
-  const id = options.conversation.append(message);
-  await options.emit({ type: "call_end", id, call, message, begun, cause });
+  const kept = keepResult(message, { begun, run });
+  await run.options.emit({ type: "call_end", ...kept, call, begun, cause });
+}
+
+/** Stores the result, or holds back one that says why it could not be stored. */
+function keepResult(
+  message: ToolResultMessage,
+  { begun, run }: { begun: boolean; run: ToolRun },
+): { id: string; message: ToolResultMessage } {
+  const { conversation } = run.options;
+  if (run.unkept === undefined) {
+    try {
+      return { id: conversation.append(message), message };
+    } catch (error) {
+      if (conversation.holdBack === undefined) throw error;
+      run.unkept = { error };
+    }
+  }
+  const told = unkeptResult(message, { error: run.unkept.error, begun });
+  return { id: conversation.holdBack!(told), message: told };
+}
+
+/** Stands for a result that could not be stored: nothing that is told may be gone later. */
+function unkeptResult(
+  { details: _details, ...message }: ToolResultMessage,
+  { error, begun }: { error: unknown; begun: boolean },
+): ToolResultMessage {
+  const state = begun ? "The result is lost; the call may have been carried out" : "Not run";
+  return {
+    ...message,
+    content: [{ type: "text", text: `${state}: ${errorText(error)}` }],
+    isError: true,
+  };
 }

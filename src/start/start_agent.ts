@@ -429,7 +429,12 @@ function createOutputFolder(
     return folder;
   };
   return {
-    outputFolder: () => made ??= make(),
+    outputFolder: () =>
+      made ??= make().catch((error) => {
+        // A disk that is full now may have room later.
+        made = undefined;
+        throw error;
+      }),
     removeOutput: async () => {
       if (temporary && made !== undefined) await host.files.remove(await made, { recursive: true });
     },
