@@ -391,7 +391,8 @@ function keepResult(
       run.unkept = { error };
     }
   }
-  const told = unkeptResult(message, { error: run.unkept.error, begun });
+  // Where results are stored later, they are told already.
+  const told = run.keepsLater ? message : unkeptResult(message, { error: run.unkept.error, begun });
   return { id: conversation.holdBack!(told), message: told };
 }
 

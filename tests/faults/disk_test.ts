@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { type ModelServer, startModelServer } from "../fakes/model_server.ts";
 import { type PreparedHome, prepareHome } from "../fakes/prepare_home.ts";
+import { startWeir } from "../fakes/weir_process.ts";
 import { type DialectName, DIALECTS, drive, type Driver } from "./_drive.ts";
 import { mountSmallDisk, needsSmallDisk, type SmallDisk } from "./_small_disk.ts";
 import { sessionPaths } from "./_stored_session.ts";
@@ -123,34 +124,18 @@ for (const dialect of DIALECTS) {
   });
 
   test("a disk without room for the log of a command", async ({ disk, driver, server }) => {
-    const command = "seq 1 100000; echo the end";
     const run = async () => {
+      const command = "seq 1 50000; echo end of it";
       server.reply({ toolCalls: [{ name: "bash", args: { command } }] });
       await turn(driver, "much", "answer");
-      const text = JSON.stringify(server.requests.at(-1)!.messages.at(-1));
-      assertMatch(text, /the end/);
-      return text;
-    };
-    disk.fill();
-    const without = await run();
-    console.log(without.slice(-400));
-    assertMatch(without, /full log|full output|disk is full|No space/i);
-    disk.free();
-    const withLog = await run();
-    console.log(withLog.slice(-400));
-  }, "/jobs");
-
-  test("a job that fills the disk, and one after it", async ({ disk, driver, server }) => {
-    const start = async (command: string) => {
-      server.reply({ toolCalls: [{ name: "bash", args: { command, background: true } }] });
-      await turn(driver, command, "answer");
       return JSON.stringify(server.requests.at(-1)!.messages.at(-1));
     };
     disk.fill();
-    console.log(await start("echo no room"));
+    const without = await run();
+    assertMatch(without, /output unavailable \(No space left on device/);
+    assertMatch(without, /the rest could not be kept/);
     disk.free();
-    console.log(await start("seq 1 300000; echo the end"));
-    console.log(driver.weir.stderr);
+    assertMatch(await run(), /all of it is in .*end of it/);
   }, "/jobs");
 
   test("a disk that is read-only before the first message", async ({ disk, driver }) => {
@@ -161,3 +146,132 @@ for (const dialect of DIALECTS) {
     await turn(driver, "two", "answer");
   });
 }
+
+Deno.test({
+  name: "circle: a job that fills the disk is told to have failed, and the next one works",
+  ...onDisk,
+  fn: () =>
+    withSmallDisk({ dialect: "circle", folder: "/jobs" }, async ({ driver, home, server }) => {
+      server.answer(({ messages }) => {
+        const said = /^run (.*)/.exec(String(messages.at(-1)!.content));
+        if (said === null) return { text: "fine" };
+        return { toolCalls: [{ name: "bash", args: { command: said[1], background: true } }] };
+      });
+      const run = async (command: string) => {
+        await driver.send({ type: "follow_up", message: `run ${command}` });
+        for (;;) {
+          const { data } = await driver.weir.request({ id: await nextId(), type: "list_jobs" });
+          const { jobs } = data as { jobs: { title: string; status: string; reason: string }[] };
+          const job = jobs.find(({ title }) => title === command);
+          if (job !== undefined && job.status !== "running") return [job.status, job.reason];
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      };
+      let count = 0;
+      const nextId = () => Promise.resolve(`list-${count++}`);
+      assertEquals(await run("seq 1 300000; sleep 60"), ["failed", "output unavailable"]);
+      for await (const { name } of Deno.readDir(`${home.home}/jobs`)) {
+        await Deno.remove(`${home.home}/jobs/${name}`, { recursive: true });
+      }
+      assertEquals(await run("echo small"), ["done", "exit"]);
+    }),
+});
+
+for (const dialect of ["nimlet", "pi"] as const) {
+  for (const state of ["full", "read-only"] as const) {
+    Deno.test({
+      name: `${dialect}: settings are not lost on a disk that is ${state}`,
+      ...onDisk,
+      fn: () =>
+        withSmallDisk({ dialect, folder: "" }, async ({ disk, driver, home }) => {
+          const config = `${home.home}/config.jsonc`;
+          const before = await Deno.readTextFile(config);
+          const command = { type: "set_steering_mode", mode: "all" };
+          if (state === "full") disk.fill();
+          else await disk.remount("ro");
+          const refused = await driver.weir.response(await driver.send(command));
+          assert(refused.success === false || refused.ok === false, JSON.stringify(refused));
+          assertMatch(String(refused.error), /config\.jsonc.*(?:No space left|Read-only)/);
+          assertEquals(await Deno.readTextFile(config), before);
+          if (state === "full") disk.free();
+          else await disk.remount("rw");
+          const done = await driver.weir.response(await driver.send(command));
+          assert(done.success === true || done.ok === true, JSON.stringify(done));
+          assertMatch(await Deno.readTextFile(config), /"steering_mode": ?"all"/);
+        }),
+    });
+  }
+}
+
+for (const dialect of ["circle", "pi"] as const) {
+  Deno.test({
+    name: `${dialect}: a name that a full disk does not take is refused`,
+    ...onDisk,
+    fn: () =>
+      withSmallDisk({ dialect, folder: "" }, async ({ disk, driver }) => {
+        const name = async (name: string) =>
+          await driver.weir.response(await driver.send({ type: "set_session_name", name }));
+        await turn(driver, "one", "answer");
+        disk.fill();
+        // What the last block still takes.
+        while ((await name("a name ".repeat(11))).success);
+        const refused = await name("b name ".repeat(11));
+        assertMatch(String(refused.error), FULL);
+        disk.free();
+        assertEquals((await name("at last")).success, true);
+        const state = await driver.weir.response(await driver.send({ type: "get_state" }));
+        assertMatch(JSON.stringify(state), /"at last"/);
+      }),
+  });
+}
+
+Deno.test({
+  name: "the tools that write tell of a full disk, and leave the old file whole",
+  ...onDisk,
+  fn: async () => {
+    await using server = startModelServer();
+    server.answer(() => ({ text: "fine" }));
+    await using home = await prepareHome({ server, files: { "notes.txt": LONG } });
+    await using disk = await mountSmallDisk(home.workspace);
+    await using driver = await drive({ dialect: "circle", home });
+    disk.fill();
+    server.reply({
+      toolCalls: [
+        { name: "write", args: { path: "notes.txt", content: `new ${LONG}` } },
+        { name: "write", args: { path: "more/new.txt", content: LONG } },
+        {
+          name: "edit",
+          args: { path: "notes.txt", edits: [{ oldText: "a long", newText: "1", all: true }] },
+        },
+      ],
+    });
+    await turn(driver, "write", "answer");
+    const results = driver.weir.records.filter(({ type }) => type === "tool_result");
+    assertEquals(results.map(({ status }) => status), ["error", "error", "error"]);
+    for (const { output } of results) assertMatch(String(output), /No space left|disk is full/);
+    assertEquals(await Deno.readTextFile(`${home.workspace}/notes.txt`), LONG);
+    await driver.finish();
+    await assertNoRests(home.workspace);
+  },
+});
+
+Deno.test({
+  name: "a one-shot run on a full disk fails with what to do",
+  ...onDisk,
+  fn: async () => {
+    await using server = startModelServer();
+    server.answer(() => ({ text: "fine" }));
+    await using home = await prepareHome({ server });
+    await using disk = await mountSmallDisk(home.home);
+    disk.fill();
+    for (const mode of [["-p"], ["--mode", "json"]]) {
+      await using weir = await startWeir({
+        args: [...mode, home.workspace, "hello"],
+        home: home.home,
+      });
+      await weir.closeInput();
+      assertEquals((await weir.waitForExit()).code, 1);
+      assertMatch(weir.stderr, FULL);
+    }
+  },
+});
