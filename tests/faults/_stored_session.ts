@@ -140,6 +140,8 @@ export async function onlySession(home: PreparedHome): Promise<string> {
 /** All session files of the home. */
 export async function sessionPaths({ home }: PreparedHome): Promise<string[]> {
   const paths: string[] = [];
+  const info = await Deno.stat(`${home}/sessions`).catch(() => undefined);
+  if (info === undefined) return paths;
   for await (const folder of Deno.readDir(`${home}/sessions`)) {
     for await (const { name } of Deno.readDir(`${home}/sessions/${folder.name}`)) {
       if (name.endsWith(".jsonl")) paths.push(`${home}/sessions/${folder.name}/${name}`);

@@ -98,6 +98,9 @@ for (const dialect of DIALECTS) {
     gate.resolve();
     assertEquals(await finished(), "error");
     assertTold(driver, FULL);
+    // Nothing more is done once it cannot be noted. In pi's protocol all calls of a reply are over before the first is noted.
+    const hasRun = await Deno.stat(`${home.workspace}/ran.txt`).then(() => true, () => false);
+    assertEquals(hasRun, dialect === "pi");
     const from = driver.weir.records.length;
     await turn(driver, LONG, "error");
     assertTold(driver, FULL, from);
@@ -107,7 +110,8 @@ for (const dialect of DIALECTS) {
     await turn(driver, "after", "answer");
     const after = await Deno.readFile(path!);
     assertEquals(after.subarray(0, before.length), before, "what was stored has changed");
-    assertMatch(new TextDecoder().decode(after), /"before".*"with a tool".*"after"/s);
+    const stored = new TextDecoder().decode(after);
+    assertMatch(stored, /"before".*"with a tool".*"toolResult".*"toolResult".*"after"/s);
   });
 
   test("a disk that fills up while the model answers", async ({ disk, driver, server }) => {
@@ -153,22 +157,21 @@ Deno.test({
   fn: () =>
     withSmallDisk({ dialect: "circle", folder: "/jobs" }, async ({ driver, home, server }) => {
       server.answer(({ messages }) => {
-        const said = /^run (.*)/.exec(String(messages.at(-1)!.content));
+        // What has been said since the last reply; the end of a job may stand beside it.
+        const last = messages.findLastIndex(({ role }) => role === "assistant");
+        const texts = messages.slice(last + 1).map(({ content }) => String(content));
+        const said = /^run (.*)$/m.exec(texts.join("\n"));
         if (said === null) return { text: "fine" };
         return { toolCalls: [{ name: "bash", args: { command: said[1], background: true } }] };
       });
       const run = async (command: string) => {
         await driver.send({ type: "follow_up", message: `run ${command}` });
-        for (;;) {
-          const { data } = await driver.weir.request({ id: await nextId(), type: "list_jobs" });
-          const { jobs } = data as { jobs: { title: string; status: string; reason: string }[] };
-          const job = jobs.find(({ title }) => title === command);
-          if (job !== undefined && job.status !== "running") return [job.status, job.reason];
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
+        const { job } = await driver.weir.next(({ type, event, job }) =>
+          type === "job" && event === "ended" && (job as { title: string }).title === command
+        );
+        const { status, reason } = job as { status: string; reason: string };
+        return [status, reason];
       };
-      let count = 0;
-      const nextId = () => Promise.resolve(`list-${count++}`);
       assertEquals(await run("seq 1 300000; sleep 60"), ["failed", "output unavailable"]);
       for await (const { name } of Deno.readDir(`${home.home}/jobs`)) {
         await Deno.remove(`${home.home}/jobs/${name}`, { recursive: true });
@@ -204,6 +207,29 @@ for (const dialect of ["nimlet", "pi"] as const) {
 }
 
 for (const dialect of ["circle", "pi"] as const) {
+  Deno.test({
+    name: `${dialect}: a message that waits is not lost when the disk is full`,
+    ...onDisk,
+    fn: () =>
+      withSmallDisk({ dialect, folder: "" }, async ({ disk, driver, server }) => {
+        const gate = Promise.withResolvers<void>();
+        server.reply({ gate: gate.promise, toolCalls: [{ name: "ls", args: {} }] });
+        const finished = await driver.prompt("one");
+        await server.waitForRequests(1);
+        const message = `steer ${LONG}`;
+        const answer = await driver.weir.response(await driver.send({ type: "steer", message }));
+        assertEquals(answer.success, true, JSON.stringify(answer));
+        disk.fill();
+        gate.resolve();
+        assertEquals(await finished(), "error");
+        assertTold(driver, FULL);
+        disk.free();
+        await turn(driver, "two", "answer");
+        const said = JSON.stringify(server.requests.at(-1)!.messages);
+        assertMatch(said, /"two".*steer a long/);
+      }),
+  });
+
   Deno.test({
     name: `${dialect}: a name that a full disk does not take is refused`,
     ...onDisk,
@@ -248,7 +274,7 @@ Deno.test({
     await turn(driver, "write", "answer");
     const results = driver.weir.records.filter(({ type }) => type === "tool_result");
     assertEquals(results.map(({ status }) => status), ["error", "error", "error"]);
-    for (const { output } of results) assertMatch(String(output), /No space left|disk is full/);
+    for (const { output } of results) assertMatch(String(output), /no space left on the disk/);
     assertEquals(await Deno.readTextFile(`${home.workspace}/notes.txt`), LONG);
     await driver.finish();
     await assertNoRests(home.workspace);
