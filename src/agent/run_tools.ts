@@ -7,6 +7,7 @@ import { errorText, type ModelError } from "../errors.ts";
 import type { AgentEvent, NotRunCause } from "./agent_event.ts";
 import type { Conversation } from "./conversation.ts";
 import type { CallVerdict, TurnHooks } from "./hook.ts";
+import { keepResult, type ResultKeeping } from "./keep_result.ts";
 import type { ToolCall, ToolResultMessage } from "./message.ts";
 import {
   errorOutcome,
@@ -73,6 +74,7 @@ export async function runTools(calls: readonly ToolCall[], options: ToolRunOptio
     options,
     ended: new Map(),
     keepsLater: options.announceCalls === "first",
+    conversation: options.conversation,
     unkept: undefined,
   };
   if (run.keepsLater) await announce(planned, run);
@@ -96,14 +98,12 @@ export async function runTools(calls: readonly ToolCall[], options: ToolRunOptio
 }
 
 /** The calls of one reply, while they run. */
-interface ToolRun {
+interface ToolRun extends ResultKeeping {
   readonly options: ToolRunOptions;
   /** Those that have ended. */
   readonly ended: Map<PlannedCall, FinishedCall>;
   /** Results are stored when every call has ended, in call order; otherwise each as soon as it is its turn. */
   readonly keepsLater: boolean;
-  /** Why a result could not be stored. */
-  unkept: { readonly error: unknown } | undefined;
 }
 
 /** Tells of all calls before the first one runs; those that cannot run end at once. */
@@ -373,38 +373,6 @@ async function keepCall(
   { message, begun, cause }: FinishedCall,
   run: ToolRun,
 ): Promise<void> {
-  const kept = keepResult(message, { begun, run });
+  const kept = keepResult(message, { begun, isTold: run.keepsLater, keeping: run });
   await run.options.emit({ type: "call_end", ...kept, call, begun, cause });
-}
-
-/** Stores the result, or holds back one that says why it could not be stored. */
-function keepResult(
-  message: ToolResultMessage,
-  { begun, run }: { begun: boolean; run: ToolRun },
-): { id: string; message: ToolResultMessage } {
-  const { conversation } = run.options;
-  if (run.unkept === undefined) {
-    try {
-      return { id: conversation.append(message), message };
-    } catch (error) {
-      if (conversation.holdBack === undefined) throw error;
-      run.unkept = { error };
-    }
-  }
-  // Where results are stored later, they are told already.
-  const told = run.keepsLater ? message : unkeptResult(message, { error: run.unkept.error, begun });
-  return { id: conversation.holdBack!(told), message: told };
-}
-
-/** Stands for a result that could not be stored: nothing that is told may be gone later. */
-function unkeptResult(
-  { details: _details, ...message }: ToolResultMessage,
-  { error, begun }: { error: unknown; begun: boolean },
-): ToolResultMessage {
-  const state = begun ? "The result is lost; the call may have been carried out" : "Not run";
-  return {
-    ...message,
-    content: [{ type: "text", text: `${state}: ${errorText(error)}` }],
-    isError: true,
-  };
 }

@@ -132,14 +132,31 @@ export async function findSessionBySuffix(
   });
 }
 
-/** The session of the workspace that was written last. */
+/** The session of the workspace that was written last. `host.warn` hears of later ones whose first line is damaged. */
 export async function findNewestSession(
   host: Host,
   store: SessionStore,
   options: { signal: AbortSignal },
 ): Promise<SessionFile | undefined> {
-  return (await findSessionFiles(host, store, options))[0];
+  const newest = (await findSessionFiles(host, store, options))[0];
+  for (const path of await sessionPaths(host, sessionFolder(host, store))) {
+    if (!OWN_NAME.test(host.paths.basename(path))) continue;
+    const info = await host.files.stat(path).catch(() => undefined);
+    if (info?.kind !== "file" || info.modifiedMs < (newest?.modifiedMs ?? 0)) continue;
+    if (await look(host, path, options) !== undefined) continue;
+    const content = await readSessionFile(host, path, options).catch(() => undefined);
+    options.signal.throwIfAborted();
+    // Nothing of it could be gone on with.
+    if (content === undefined || content.isBlank) continue;
+    host.warn(
+      `Session file "${path}" is passed over: its first line is damaged, repair it or move the file away`,
+    );
+  }
+  return newest;
 }
+
+/** What this program calls a session's file: its time and its id. */
+const OWN_NAME = /^\d{4}-\d\d-\d\dT[^_]*_.+\.jsonl$/;
 
 /** Whether a session belongs to the workspace, symlinks resolved. */
 export async function isOfWorkspace(

@@ -301,3 +301,31 @@ Deno.test({
     }
   },
 });
+
+Deno.test({
+  name: "trust that a full disk cannot keep is told, and what was trusted stays so",
+  ...onDisk,
+  fn: async () => {
+    await using home = await prepareHome();
+    await using disk = await mountSmallDisk(home.home);
+    const file = `${home.home}/trust.json`;
+    const before = await Deno.readTextFile(file);
+    const run = async () => {
+      await Deno.mkdir(`${home.workspace}/other`, { recursive: true });
+      const args = ["trust", `${home.workspace}/other`];
+      await using weir = await startWeir({ args, home: home.home });
+      await weir.closeInput();
+      return { code: (await weir.waitForExit()).code, stderr: weir.stderr };
+    };
+    disk.fill();
+    const refused = await run();
+    assertMatch(refused.stderr, /trust\.json.*(?:No space left|disk is full)/);
+    assert(refused.code !== 0);
+    assertEquals(await Deno.readTextFile(file), before);
+    disk.free();
+    // Its own words on stdout are no records.
+    await run().catch(() => {});
+    assertMatch(await Deno.readTextFile(file), /other/);
+    await assertNoRests(home.home);
+  },
+});

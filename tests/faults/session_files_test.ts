@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { startWeir } from "../fakes/weir_process.ts";
 import { createRandom, rounds } from "./_rounds.ts";
 import {
   beginsWith,
@@ -227,6 +228,25 @@ Deno.test("a session file without a usable header is refused, with what to do, a
         assertEquals(await sessionPaths(session.home), [session.path]);
       });
     }
+  }
+});
+
+Deno.test("the newest session is not passed over in silence when its first line is damaged", async () => {
+  await using session = await storeSession();
+  const [header, ...rest] = session.lines.map((line) => line.bytes);
+  for (const opener of OPENERS) {
+    await Deno.writeFile(session.path, join(header!.slice(0, 40), "\n", ...rest));
+    const args = opener === "pi"
+      ? ["--mode", "rpc", "--dialect", "pi", "-c"]
+      : ["--mode", "rpc", "-c", session.home.workspace];
+    await using weir = await startWeir({
+      args,
+      home: session.home.home,
+      cwd: session.home.workspace,
+    });
+    await weir.closeInput();
+    await weir.waitForExit();
+    assertMatch(weir.stderr, sayWhere(session.path), opener);
   }
 });
 
