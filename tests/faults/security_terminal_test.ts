@@ -9,6 +9,7 @@ import { AcpClient } from "../program/_with_acp.ts";
 /** Clears the screen, sets the title, fills the clipboard, and hides, turns and overwrites text. */
 const EVIL =
   "A\x1b[2JB\x1b]0;title\x07C\x1b]52;c;ZXZpbA==\x1b\\D\x9b31mE\u202eF\u2066G\u200bH\x08I\rJ\x7fK\x00L";
+// deno-lint-ignore no-control-regex -- they are what is looked for
 const STEERING = new RegExp(
   "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u200b\\u202a-\\u202e\\u2066-\\u2069]",
 );
