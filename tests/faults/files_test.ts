@@ -154,8 +154,9 @@ function isEdited(actual: Uint8Array, edit: RandomEdit): boolean {
 
 Deno.test("edit() changes the named bytes and no others, or nothing and says why", async () => {
   const chance = createRandom();
-  await withBench({ files: { "a.txt": "" } }, async ({ call, place }) => {
-    for (let round = 0; round < rounds(8); round++) {
+  // A process of its own each time: the conversation and what the endpoint records grow.
+  for (let round = 0; round < rounds(8); round++) {
+    await withBench({ files: { "a.txt": "" } }, async ({ call, place }) => {
       const edits = Array.from({ length: 60 }, () => randomEdit(chance));
       const path = (index: number) => `${place.workspace}/f${index}.txt`;
       await Promise.all(edits.map(({ text }, index) => Deno.writeFile(path(index), bytesOf(text))));
@@ -174,8 +175,8 @@ Deno.test("edit() changes the named bytes and no others, or nothing and says why
         assertSameBytes(actual, bytesOf(edit.text), what);
         assert(isExplained(edit, output), what);
       }
-    }
-  });
+    });
+  }
 });
 
 /** Whether a refusal is true. */
@@ -193,8 +194,9 @@ function isExplained({ text, oldText, newText }: RandomEdit, output: string): bo
 Deno.test("edit() makes many edits of one call in one go, and none of them when one is wrong", async () => {
   const chance = createRandom();
   const { below } = chance;
-  await withBench({ files: { "a.txt": "" } }, async ({ call, place }) => {
-    for (let round = 0; round < rounds(4); round++) {
+  // A process of its own each time: the conversation and what the endpoint records grow.
+  for (let round = 0; round < rounds(4); round++) {
+    await withBench({ files: { "a.txt": "" } }, async ({ call, place }) => {
       const ends = ["\n", "\r\n", below(2) === 0 ? "\n" : "\r\n"][below(3)]!;
       const lines = Array.from(
         { length: 300 },
@@ -238,8 +240,8 @@ Deno.test("edit() makes many edits of one call in one go, and none of them when 
       const [done] = await call(["edit", { path: "a.txt", edits }]);
       assertEquals(done!.status, "success", done!.output);
       assertSameBytes(await Deno.readFile(file), bytesOf(expected), "after all edits");
-    }
-  });
+    });
+  }
 });
 
 Deno.test("edit() refuses what is no UTF-8 text and leaves it as it is", async () => {
