@@ -79,7 +79,11 @@ export class Connection implements Disposable {
     this.#contentType = response.headers.get("content-type")?.split(";")[0].trim() ?? "";
     this.#reader = response.body?.getReader();
     if (!response.ok) {
-      const elsewhere = redirectTarget(response, context.baseUrl);
+      // A page is not told where.
+      const isHidden = response.type === "opaqueredirect";
+      const elsewhere = isHidden
+        ? "another address"
+        : redirectTarget(response, context.baseUrl)?.origin;
       const text = await this.#readErrorBody();
       throw httpError(
         response,
@@ -201,6 +205,6 @@ export class Connection implements Disposable {
 }
 
 /** The request is not sent there: it has the key and the whole conversation. */
-function describeRedirect({ origin }: URL): string {
-  return `the endpoint redirects to ${origin}; set the provider's baseUrl to where it really is`;
+function describeRedirect(where: string): string {
+  return `the endpoint redirects to ${where}; set the provider's baseUrl to where it really is`;
 }
