@@ -32,6 +32,7 @@ const allowed: Record<string, string[]> = {
     "src/session/stored_usage.ts",
     // What a connection with several conversations is made of: their interfaces, and the one queue that keeps everything in order.
     "src/session/client_help.ts",
+    "src/session/client_watch.ts",
     "src/session/job_record.ts",
     "src/session/jobs.ts",
     "src/session/plan_change.ts",

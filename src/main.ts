@@ -166,6 +166,7 @@ async function runConnection(
     dialect,
     commandLine,
     currentFolder: Deno.cwd(),
+    watchClient: watchOutput,
     signal: new AbortController().signal,
   });
   const signals = listenForSignals({ host, dialect, onSignal: () => connection.stop("signal") });

@@ -21,6 +21,7 @@ export function watchOutput(onGone: () => void): Disposable {
   try {
     child = new Deno.Command("tail", {
       args: [`--pid=${Deno.pid}`, "--sleep-interval=0.2", "-f", "/dev/null"],
+      clearEnv: true,
       stdin: "null",
       stdout: "inherit",
       stderr: "null",

@@ -13,6 +13,8 @@ export class ClientWatch implements Disposable {
   #timer: ReturnType<typeof setInterval> | undefined;
   #running: Disposable | undefined;
   #isSilent = false;
+  /** The watch goes on whatever is written. */
+  #stays = false;
 
   /** `watch` starts a watch and tells by itself when the client is gone. */
   constructor(options: { watch: () => Disposable; isWorking: () => boolean }) {
@@ -30,23 +32,30 @@ export class ClientWatch implements Disposable {
   /** Something was written: a client that has gone shows there. */
   written(): void {
     this.#isSilent = false;
+    if (!this.#stays) this.#stop();
   }
 
   /** Watches at once, until this is disposed. */
   start(): void {
+    this.#stays = true;
     this.#running ??= this.#watch();
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#stays = false;
+    this.#stop();
+  }
+
+  #stop(): void {
     this.#running?.[Symbol.dispose]();
     this.#running = undefined;
   }
 
   #look(): void {
     if (!this.#isWorking()) return this[Symbol.dispose]();
-    if (this.#isSilent) this.start();
+    if (this.#isSilent) this.#running ??= this.#watch();
     this.#isSilent = true;
   }
 }

@@ -106,7 +106,10 @@ export class Hub {
       },
       write: (requests) => this.#batch = this.#handleBatch(requests),
       close: () => this.#end("input"),
-      abort: () => this.#end("input"),
+      abort: (reason) => {
+        options.settings.host.warn(`weir: the input cannot be read: ${errorText(reason)}`);
+        return this.#end("input");
+      },
     }, { highWaterMark: 1 });
     const header = { ...this.#session.transcript.header };
     const { workspace } = options.settings;

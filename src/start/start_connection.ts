@@ -12,6 +12,8 @@ import type { StartOptions } from "./start_agent.ts";
 
 export interface StartConnectionOptions extends Omit<StartOptions, "dialect"> {
   readonly dialect: AcpDialect;
+  /** Tells when nobody reads the output any more although nothing is written. */
+  readonly watchClient?: (onGone: () => void) => Disposable;
 }
 
 /** Throws `StartError` with the text for the user: a configuration that cannot be read, a folder that does not exist. */
@@ -28,6 +30,7 @@ export async function startConnection(options: StartConnectionOptions): Promise<
   return dialect.connect({
     keeper: createLateKeeper(options, home),
     verbose: given.verbose,
+    watchClient: options.watchClient,
     warn: (line) => host.warn(line),
   });
 }

@@ -16,12 +16,18 @@ export function keepNumber(line: string, name: string, value: unknown): unknown 
   const json = JSON as unknown as SourceJson;
   if (typeof value !== "number" || isExact(value) || json.rawJSON === undefined) return value;
   const sources = new Map<unknown, string>();
-  const root = json.parse(line, function (key, part, context) {
-    if (key === name && context?.source !== undefined) sources.set(this, context.source);
-    return part;
-  });
-  const source = sources.get(root);
-  return source === undefined ? value : json.rawJSON(source);
+  try {
+    const root = json.parse(line, function (key, part, context) {
+      if (key === name && context?.source !== undefined) sources.set(this, context.source);
+      return part;
+    });
+    const source = sources.get(root);
+    return source === undefined ? value : json.rawJSON(source);
+  } catch (error) {
+    // What else is on the line is nested deeper than the engine's parser goes with a function.
+    if (error instanceof RangeError) return value;
+    throw error;
+  }
 }
 
 function isExact(value: number): boolean {

@@ -2,6 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { startModelServer } from "../fakes/model_server.ts";
 import { prepareHome } from "../fakes/prepare_home.ts";
 import { startWeir, type WeirProcess } from "../fakes/weir_process.ts";
+import { DIALECTS, drive } from "./_drive.ts";
 import { rounds } from "./_rounds.ts";
 
 /** Resident memory in MiB. */
@@ -140,6 +141,29 @@ Deno.test("a stderr that nobody reads holds nothing up", async () => {
   const records = await weir.settled();
   assert(records.some((record) => record.type === "turn_end"));
 });
+
+for (const dialect of DIALECTS) {
+  Deno.test({
+    name: `${dialect}: a client that reads no more is noticed while a command runs in silence`,
+    ...linuxOnly,
+    fn: async () => {
+      await using server = await startModelServer();
+      server.reply({ toolCalls: [{ name: "bash", args: { command: "sleep 300 & sleep 300" } }] });
+      await using home = await prepareHome({ server });
+      await using driver = await drive({ dialect, home });
+      await driver.prompt("go");
+      await waitUntil("it runs", async () => (await driver.weir.livingProcesses()).length >= 4);
+      // Its input stays open.
+      await driver.weir.closeOutput();
+      const { code } = await driver.weir.waitForExit({ timeoutMs: 10_000 });
+      assertEquals(code, 0);
+      await waitUntil(
+        "nothing is left",
+        async () => (await driver.weir.livingProcesses()).length === 0,
+      );
+    },
+  });
+}
 
 for (const what of ["a turn", "a job"] as const) {
   Deno.test({

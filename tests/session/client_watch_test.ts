@@ -27,6 +27,10 @@ Deno.test("ClientWatch watches when nothing was written for a while, as long as 
   assertEquals(seen.watches, 1);
   time.tick(5000);
   assertEquals(seen.watches, 1);
+  watch.written();
+  assertEquals(seen.watches, 0);
+  time.tick(900);
+  assertEquals(seen.watches, 1);
   seen.working = false;
   time.tick(500);
   assertEquals(seen.watches, 0);
@@ -43,6 +47,7 @@ Deno.test("ClientWatch.start() watches at once", () => {
   const { watch, seen } = createWatch();
   watch.start();
   watch.start();
+  watch.written();
   assertEquals(seen.watches, 1);
   watch[Symbol.dispose]();
   assertEquals(seen.watches, 0);

@@ -8,6 +8,7 @@ import type { SeatKeeper } from "../../session/seats.ts";
 import { PendingCalls } from "../../wire/pending_calls.ts";
 import { RecordQueue } from "../../session/record_queue.ts";
 import { errorText } from "../../errors.ts";
+import { ClientWatch } from "../../session/client_watch.ts";
 import type { AcpSession } from "./acp_session.ts";
 import { describeAgent } from "./describe_agent.ts";
 import { weighRpc } from "./encode.ts";
@@ -36,6 +37,8 @@ const LAST_OPENING_MS = 3000;
 export interface ConnectionOptions {
   readonly keeper: SeatKeeper;
   readonly verbose: boolean;
+  /** Tells when the client is gone although nothing is written to it; used while a request is open in silence. */
+  readonly watchClient?: (onGone: () => void) => Disposable;
   warn(line: string): void;
 }
 
@@ -56,6 +59,7 @@ export class AcpConnection implements MethodContext {
   readonly #tasks = new Set<Promise<void>>();
   readonly calls: PendingCalls;
   readonly access: PermissionAccess = { isRefused: false };
+  readonly #clientWatch: ClientWatch | undefined;
   #abilities: ClientAbilities | undefined;
   #endCause: EndCause | undefined;
   #stopInput: (reason: unknown) => void = () => {};
@@ -71,6 +75,11 @@ export class AcpConnection implements MethodContext {
       batchWeight: BATCH_WEIGHT,
       onCancel: (reason) => this.clientGone(reason),
     });
+    const { watchClient } = options;
+    this.#clientWatch = watchClient && new ClientWatch({
+      watch: () => watchClient(() => this.clientGone(new Error("nobody reads the output"))),
+      isWorking: () => this.#open.size > 0,
+    });
     this.readable = this.#queue.readable;
     this.calls = new PendingCalls({ send: (call) => this.#push({ jsonrpc: "2.0", ...call }) });
     this.writable = new WritableStream<readonly RpcInput[]>({
@@ -85,7 +94,10 @@ export class AcpConnection implements MethodContext {
         }
       },
       close: () => this.#end("input"),
-      abort: () => this.#end("input"),
+      abort: (reason) => {
+        this.#options.warn(`weir: the input cannot be read: ${errorText(reason)}`);
+        return this.#end("input");
+      },
     }, { highWaterMark: 1 });
   }
 
@@ -158,6 +170,7 @@ export class AcpConnection implements MethodContext {
 
   #push(message: RpcOutput): void {
     this.#queue.push(message, weighRpc(message));
+    this.#clientWatch?.written();
   }
 
   #pushError(id: RpcId, error: RpcError): void {
@@ -241,6 +254,7 @@ export class AcpConnection implements MethodContext {
     try {
       if (name === "initialize") return this.#initialize(id, params);
       const method = this.#findMethod(name);
+      if (name === "session/prompt") this.#clientWatch?.workBegins();
       if (this.#abilities === undefined) {
         throw new RpcError(INVALID_REQUEST, "initialize has to be the first request");
       }
@@ -330,6 +344,7 @@ export class AcpConnection implements MethodContext {
       return;
     }
     this.#endCause = cause;
+    using _watch = this.#clientWatch;
     this.calls.close();
     for (const session of this.#sessions.values()) session.cancel();
     const closing = [...this.#sessions.values()].map((session) => session.close());

@@ -25,6 +25,7 @@ export interface ViewPlace {
 }
 
 const MAX_TEXT = 4096;
+const MAX_DEPTH = 100;
 const MAX_RAW_INPUT = 256 * 1024;
 const MAX_DIFF_BYTES = 512 * 1024;
 const MAX_TITLE = 100;
@@ -152,11 +153,14 @@ function viewInput(call: ToolCall): unknown {
   return text.length <= MAX_RAW_INPUT ? input : cutText(text);
 }
 
-function cutStrings(value: JsonObject[string]): unknown {
+/** What is nested so deep that nobody looks at it, and the stack would not hold, becomes `…`. */
+function cutStrings(value: JsonObject[string], depth = 0): unknown {
   if (typeof value === "string") return cutText(value);
-  if (Array.isArray(value)) return value.map(cutStrings);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cutStrings(part)]));
+  if (depth > MAX_DEPTH) return "…";
+  if (Array.isArray(value)) return value.map((part) => cutStrings(part, depth + 1));
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([key, part]) => [key, cutStrings(part, depth + 1)]));
 }
 
 function cutText(text: string): string {
