@@ -4,6 +4,7 @@
 
 import type { JsonObject, ToolCall } from "../agent/message.ts";
 import type { ModelEvent, ModelSink } from "../agent/model.ts";
+import { KeyFilter } from "./key_filter.ts";
 
 interface OpenText {
   readonly type: "text" | "thinking";
@@ -28,9 +29,12 @@ export class ReplyBlocks {
   /** Ids in use, each with the next number to tell another one apart. */
   #ids = new Map<string, number>();
   #wait: Promise<unknown> | undefined;
+  #filter: KeyFilter;
 
-  constructor(sink: ModelSink) {
+  /** `secrets` are left out of text and thinking. */
+  constructor(sink: ModelSink, secrets: readonly string[]) {
     this.#sink = sink;
+    this.#filter = new KeyFilter(secrets);
   }
 
   /** Whether the reply has anything yet. */
@@ -54,22 +58,21 @@ export class ReplyBlocks {
   addText(delta: string): void {
     if (delta === "") return;
     const block = this.#open?.type === "text" ? this.#open : this.#start("text");
-    block.text += delta;
-    this.#emit({ type: "text_delta", index: block.index, delta });
+    this.#addTo(block, this.#filter.add(delta));
   }
 
   /** Adds to the thinking; `""` adds nothing. */
   addThinking(delta: string): void {
     if (delta === "") return;
     const block = this.#open?.type === "thinking" ? this.#open : this.#start("thinking");
-    block.text += delta;
-    this.#emit({ type: "thinking_delta", index: block.index, delta });
+    this.#addTo(block, this.#filter.add(delta));
   }
 
   /** Ends the text or thinking that is open. */
   closeText(): void {
     const block = this.#open;
     if (block === undefined) return;
+    this.#addTo(block, this.#filter.end());
     this.#open = undefined;
     this.#emit({ type: `${block.type}_end`, index: block.index, text: block.text });
   }
@@ -102,6 +105,12 @@ export class ReplyBlocks {
       index,
       call: { type: "toolCall", id, name, ...parseArguments(text) },
     });
+  }
+
+  #addTo(block: OpenText, delta: string): void {
+    if (delta === "") return;
+    block.text += delta;
+    this.#emit({ type: `${block.type}_delta`, index: block.index, delta });
   }
 
   #start(type: OpenText["type"]): OpenText {

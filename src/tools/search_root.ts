@@ -9,6 +9,8 @@ import type { FileInfo, Host } from "../host.ts";
 export interface SearchRoot {
   /** Absolute. */
   readonly path: string;
+  /** Whether something below, or the root itself (`""`), is a credential file, also by its path without symlinks. */
+  isCredentialFile(relative: string): boolean;
   readonly kind: FileInfo["kind"];
   /** Path of something below, relative to the root, as the model is told: relative to the workspace where it is inside. */
   name(relative: string): string;
@@ -29,6 +31,8 @@ export async function openSearchRoot(
   if (info.kind !== "file" && info.kind !== "folder") {
     return { problem: `path: ${path} is neither a file nor a folder` };
   }
+  // What is below the root is no symlink, or is not followed.
+  const real = await host.files.realPath(asked);
   const shown = shownRoot(host, { workspace, asked });
   const sep = paths.separator;
   return {
@@ -39,6 +43,10 @@ export async function openSearchRoot(
       if (shown === "" || name === "") return shown || name;
       return shown.endsWith(sep) ? shown + name : shown + sep + name;
     },
+    isCredentialFile: (relative) =>
+      [asked, real].some((root) =>
+        context.isCredentialFile(relative === "" ? root : paths.join(root, relative))
+      ),
     resolve: (relative) => relative === "" ? asked : paths.join(asked, relative),
   };
 }
