@@ -5,10 +5,13 @@ import { startModelServer } from "../../tests/fakes/model_server.ts";
 import { bundle } from "../bundle.ts";
 import { type Figure, MEASURES as OWN_MEASURES, type Place } from "./measures.ts";
 import { PEER_MEASURES } from "./peers.ts";
+import { TOOL_MEASURES } from "./tool_measures.ts";
 
 const asJson = Deno.args.includes("--json");
 const isExecutable = Deno.args.includes("--executable");
-const MEASURES = Deno.args.includes("--peers") ? PEER_MEASURES : OWN_MEASURES;
+const MEASURES = Deno.args.includes("--peers")
+  ? PEER_MEASURES
+  : { ...OWN_MEASURES, ...TOOL_MEASURES };
 const names = Deno.args.filter((arg) => !arg.startsWith("--"));
 const unknown = names.filter((name) => !Object.hasOwn(MEASURES, name));
 if (unknown.length > 0) {
@@ -67,7 +70,8 @@ async function preparePlace(folder: string): Promise<Place> {
     acp: [...program, "--mode", "acp"],
     floorLines: floor("floor_lines.js"),
     floorStream: floor("floor_stream.js"),
-    env: { WEIR_HOME: home },
+    // Of their own, because programs that start at the same time elsewhere hold up the caches of all.
+    env: { WEIR_HOME: home, DENO_DIR: `${folder}/deno` },
     home,
     workspace,
     server,

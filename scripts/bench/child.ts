@@ -1,6 +1,9 @@
 // A child process under measurement: lines in, lines out, and what it costs.
 
-/** Talks to a program by lines. Disposing kills it. */
+/** What a program may take to end by itself. Deno keeps the code that it has compiled only then. */
+const LAST_MS = 2000;
+
+/** Talks to a program by lines. Disposing ends its input, and kills it when it goes on. */
 export class Child implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -66,12 +69,19 @@ export class Child implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#writer.close().catch(() => {});
+    const timer = setTimeout(() => {
+      try {
+        this.#child.kill("SIGKILL");
+      } catch {
+        // It has ended.
+      }
+    }, LAST_MS);
     try {
-      this.#child.kill("SIGKILL");
+      while (!(await this.#reader.read()).done);
     } catch {
-      // It has ended.
+      // Its output has broken off.
     }
-    await this.#reader.cancel().catch(() => {});
     await this.#child.status;
+    clearTimeout(timer);
   }
 }

@@ -158,7 +158,7 @@ async function measureStream(place: Place): Promise<Figure[]> {
   for (const pieces of [20_000, 100_000]) {
     server.answer(() => ({ text: "word ", pieces }));
     const floorRun = async () => {
-      await using child = new Child([...place.floorStream, server.url]);
+      await using child = new Child([...place.floorStream, server.url], { env: place.env });
       return await timed(async () => {
         for (let i = 0; i < pieces; i++) await child.line();
       });
@@ -199,7 +199,7 @@ async function measureStream(place: Place): Promise<Figure[]> {
 }
 
 async function streamPeak(place: Place, pieces: number): Promise<number> {
-  await using child = new Child([...place.floorStream, place.server.url]);
+  await using child = new Child([...place.floorStream, place.server.url], { env: place.env });
   let peak = 0;
   for (let i = 0; i < pieces; i++) {
     await child.line();

@@ -139,10 +139,13 @@ async function readStart(
 }
 
 function readPieces(file: Deno.FsFile, path: string): ReadableStream<Uint8Array<ArrayBuffer>> {
+  // Most files are small; a large one is read in few pieces.
+  let size = 65536;
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       try {
-        const part = new Uint8Array(65536);
+        const part = new Uint8Array(size);
+        size = 4 * 65536;
         const count = await file.read(part);
         if (count !== null) return controller.enqueue(part.subarray(0, count));
       } catch (error) {

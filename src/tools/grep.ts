@@ -13,8 +13,8 @@ import {
 } from "../agent/tool.ts";
 import { errorText, HostError } from "../errors.ts";
 import { parseArguments } from "./arguments.ts";
+import { type FileFilter, findFilter, mayMatch } from "./file_filter.ts";
 import { globMatcher } from "./glob.ts";
-import { findRipgrep, mayMatch } from "./ripgrep.ts";
 import { LineMatcher, SlowPatternError } from "./line_matcher.ts";
 import { searchFile } from "./search_file.ts";
 import { parseSearchPattern, type SearchPattern } from "./search_pattern.ts";
@@ -34,11 +34,11 @@ export interface GrepArguments {
 }
 
 const DEFAULT_LIMIT = 100;
-/** Fewer files are read faster than ripgrep starts. */
-const MIN_FOR_RIPGREP = 16;
-const BATCH_FILES = 1000;
-/** Of names on one command line; systems allow at least twice as much. */
-const BATCH_LENGTH = 60_000;
+/** Fewer files are read faster than another program starts. */
+const MIN_FOR_FILTER = 16;
+const BATCH_FILES = 4000;
+/** Of names on one command line. Windows allows 32,767 characters, other systems a mebibyte or more. */
+const BATCH_LENGTH = { windows: 20_000, others: 240_000 };
 
 const PARAMETERS: JsonObject = {
   type: "object",
@@ -148,26 +148,51 @@ class Grep implements Disposable {
   }
 
   async run(files: AsyncGenerator<string>): Promise<string> {
-    const ripgrep = this.#pattern.ripgrep === undefined
-      ? undefined
-      : await findRipgrep(this.#context.host);
-    for await (const batch of batches(files)) {
-      const worthwhile = ripgrep === undefined ? undefined : await this.#ask(ripgrep, batch);
-      for (const path of batch) {
-        if (worthwhile?.has(this.#root.resolve(path)) === false) continue;
-        await this.#search(path);
+    const { host, signal } = this.#context;
+    const filter = await findFilter(host, this.#pattern);
+    const length = host.platform === "windows" ? BATCH_LENGTH.windows : BATCH_LENGTH.others;
+    // When enough is found, what the filter still looks at is of no interest.
+    const enough = new AbortController();
+    const asking = AbortSignal.any([signal, enough.signal]);
+    try {
+      let asked: AskedBatch | undefined;
+      for await (const batch of batches(files, { length, prefix: this.#root.path.length + 1 })) {
+        // The filter looks at this batch while the one before is read and the names of the next are found.
+        const next = { batch, worthwhile: this.#ask(batch, { filter, signal: asking }) };
+        next.worthwhile.catch(() => {});
+        if (asked !== undefined) await this.#searchAll(asked);
         if (this.#result.isFull) return this.#result.text();
+        asked = next;
       }
+      if (asked !== undefined) await this.#searchAll(asked);
+      return this.#result.text();
+    } finally {
+      enough.abort();
     }
-    return this.#result.text();
   }
 
-  async #ask(ripgrep: string, batch: string[]): Promise<ReadonlySet<string> | undefined> {
-    const pattern = this.#pattern.ripgrep;
-    if (pattern === undefined || batch.length < MIN_FOR_RIPGREP) return undefined;
+  /** Absolute paths of the files that may match; `undefined` when nobody can tell. */
+  async #ask(
+    batch: readonly string[],
+    { filter, signal }: { filter: FileFilter | undefined; signal: AbortSignal },
+  ): Promise<ReadonlySet<string> | undefined> {
+    if (filter === undefined || batch.length < MIN_FOR_FILTER) return undefined;
     const files = batch.map((path) => this.#root.resolve(path));
-    const { host, signal } = this.#context;
-    return await mayMatch(files, { host, ripgrep, pattern, folder: this.#root.path, signal });
+    return await mayMatch(files, {
+      host: this.#context.host,
+      filter,
+      folder: this.#root.path,
+      signal,
+    });
+  }
+
+  async #searchAll({ batch, worthwhile }: AskedBatch): Promise<void> {
+    const files = await worthwhile;
+    for (const path of batch) {
+      if (files?.has(this.#root.resolve(path)) === false) continue;
+      await this.#search(path);
+      if (this.#result.isFull) return;
+    }
   }
 
   async #search(path: string): Promise<void> {
@@ -207,13 +232,21 @@ class Grep implements Disposable {
   }
 }
 
-async function* batches(files: AsyncGenerator<string>): AsyncGenerator<string[]> {
+interface AskedBatch {
+  readonly batch: readonly string[];
+  readonly worthwhile: Promise<ReadonlySet<string> | undefined>;
+}
+
+async function* batches(
+  files: AsyncGenerator<string>,
+  limit: { length: number; prefix: number },
+): AsyncGenerator<string[]> {
   let batch: string[] = [];
   let length = 0;
   for await (const path of files) {
     batch.push(path);
-    length += path.length;
-    if (batch.length < BATCH_FILES && length < BATCH_LENGTH) continue;
+    length += limit.prefix + path.length;
+    if (batch.length < BATCH_FILES && length < limit.length) continue;
     yield batch;
     batch = [];
     length = 0;

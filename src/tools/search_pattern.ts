@@ -9,6 +9,8 @@ export interface SearchPattern {
   readonly regExp: RegExp;
   /** Finds at least what `regExp` finds; `undefined` when only JavaScript can tell. */
   readonly ripgrep: string | undefined;
+  /** The text that is searched for, when the pattern is no more than that; upper and lower case as `regExp` has it. */
+  readonly plain: string | undefined;
 }
 
 /** Throws `SyntaxError` when it is no regular expression. Unicode rules, or the older lenient ones when only those accept it. */
@@ -18,13 +20,27 @@ export function parseSearchPattern(
 ): SearchPattern {
   const source = options.literal ? escape(pattern) : pattern;
   const flags = options.ignoreCase ? "i" : "";
+  const plain = isPlain(pattern, options) ? pattern : undefined;
   try {
     const regExp = new RegExp(source, `${flags}u`);
-    return { regExp, ripgrep: new Translation(source, regExp.flags).text() };
+    return { regExp, ripgrep: new Translation(source, regExp.flags).text(), plain };
   } catch {
     // The lenient rules know other escapes and other upper and lower case, so they are left to JavaScript.
-    return { regExp: new RegExp(source, flags), ripgrep: undefined };
+    return { regExp: new RegExp(source, flags), ripgrep: undefined, plain };
   }
+}
+
+/**
+ * Whether the bytes of the pattern stand in every line that matches. Bytes that are no UTF-8 may be U+FFFD, the mark at the start of a file is not seen, and
+ * without regard to case some letters are equal to letters beyond ASCII.
+ */
+function isPlain(
+  pattern: string,
+  { literal, ignoreCase }: { literal: boolean; ignoreCase: boolean },
+): boolean {
+  if (pattern === "" || /[\n\r\0\uFEFF\uFFFD\uD800-\uDFFF]/.test(pattern)) return false;
+  if (ignoreCase && /[^\x20-\x7E]|[ksKS]/.test(pattern)) return false;
+  return literal || !/[\\^$.*+?()[\]{}|]/.test(pattern);
 }
 
 /** Bytes that are no UTF-8 are one U+FFFD for up to three of them once decoded; ripgrep sees the bytes. */

@@ -132,17 +132,21 @@ const SEARCHES: readonly GrepArguments[] = [
   { pattern: "needle", path: "a.log" },
 ];
 
-Deno.test("grep finds the same with ripgrep and without", async () => {
+Deno.test("grep finds the same with ripgrep, with the system's grep and without", async () => {
   await withToolBench(async ({ folder, context }) => {
     await fill(folder);
     let asked = 0;
+    let hasRipgrep = true;
+    let askedRipgrep = 0;
+    let askedGrep = 0;
     const processes = context.host.processes!;
     const counting: Host = {
       ...context.host,
       processes: {
         shell: processes.shell,
         environment: () => processes.environment(),
-        find: (program) => processes.find(program),
+        find: (program) =>
+          program === "rg" && !hasRipgrep ? Promise.resolve(undefined) : processes.find(program),
         isRunning: (pid) => processes.isRunning(pid),
         recordIn: (folder) => processes.recordIn(folder),
         endRecord: () => processes.endRecord(),
@@ -158,11 +162,19 @@ Deno.test("grep finds the same with ripgrep and without", async () => {
     for (const args of SEARCHES) {
       const expected = await grepTool.run(args, alone);
       assertEquals(expected.isError, false, args.pattern);
+      hasRipgrep = false;
+      const other = await grepTool.run(args, { ...context, host: counting });
+      assertEquals(outcomeText(other), outcomeText(expected), JSON.stringify(args));
+      askedGrep += asked - askedRipgrep;
+      asked = askedRipgrep;
+      hasRipgrep = true;
       const found = await grepTool.run(args, { ...context, host: counting });
       assertEquals(outcomeText(found), outcomeText(expected), JSON.stringify(args));
+      askedRipgrep = asked;
       if (outcomeText(found) !== "No matches found") different++;
     }
     assertEquals(different > SEARCHES.length * 0.7, true);
+    if (await processes.find("grep")) assertEquals(askedGrep > 5, true, `${askedGrep}`);
     if (await processes.find("rg")) assertEquals(asked > SEARCHES.length * 0.6, true);
   });
 });
