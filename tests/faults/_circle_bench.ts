@@ -15,6 +15,8 @@ export interface BenchOptions extends Omit<HomeOptions, "server">, ModelServerOp
   args?: readonly string[];
   env?: Record<string, string>;
   program?: readonly string[];
+  /** Starts the process in the workspace, as editors do. */
+  inWorkspace?: boolean;
   /** Changes the place before the process starts. */
   prepare?: (place: PreparedHome) => Promise<void>;
 }
@@ -47,6 +49,7 @@ export async function withBench(
   await using weir = await startWeir({
     args: ["--mode", "rpc", ...options.args ?? ["--yolo"], place.workspace],
     home: place.home,
+    ...(options.inWorkspace ? { cwd: place.workspace } : {}),
     ...(options.env === undefined ? {} : { env: options.env }),
     ...(options.program === undefined ? {} : { program: options.program }),
   });

@@ -224,6 +224,47 @@ Deno.test({
   },
 });
 
+Deno.test({
+  name: "no program of the workspace is started in the place of one of the system's",
+  ignore: !isUnix,
+  fn: async () => {
+    const names = ["rg", "grep", "bash", "sh", "ps", "git", "env"];
+    // Enough files that another program helps to search them.
+    const texts = Array.from({ length: 40 }, (_, n) => [`f${n}.txt`, "needle\n"]);
+    for (const entry of ["./bin", "bin", "", ".", "../workspace/bin"]) {
+      await withBench({
+        files: Object.fromEntries(texts),
+        env: { PATH: `${entry}:/usr/bin:/bin` },
+        inWorkspace: true,
+        async prepare({ workspace }) {
+          await Deno.mkdir(`${workspace}/bin`);
+          for (const path of names.flatMap((name) => [`bin/${name}`, name])) {
+            const script = '#!/bin/sh\n/usr/bin/touch "$0.started"\n';
+            await Deno.writeTextFile(`${workspace}/${path}`, script, { mode: 0o755 });
+          }
+        },
+      }, async ({ call, place, weir }) => {
+        const [found, ran] = await call(
+          ["grep", { pattern: "needle", literal: true }],
+          ["bash", { command: "echo ran here" }],
+          ["bash", { command: "echo ran there", background: true }],
+          ["grep", { pattern: "ne+dle", glob: "*.txt" }],
+        );
+        assertEquals(found!.output.split("\n").length, texts.length);
+        assertStringIncludes(ran!.output, "ran here");
+        await weir.closeInput();
+        await weir.waitForExit();
+        for (const folder of [place.workspace, `${place.workspace}/bin`]) {
+          const started = [...Deno.readDirSync(folder)].filter(({ name }) =>
+            name.endsWith(".started")
+          );
+          assertEquals(started.map(({ name }) => name), [], `PATH begins with "${entry}"`);
+        }
+      });
+    }
+  },
+});
+
 /** Everything below a folder that others may look into, with its mode. */
 function openToOthers(folder: string): string[] {
   const found: string[] = [];

@@ -376,6 +376,42 @@ Deno.test("a redirect to another host gets neither keys nor the conversation, on
   assert(asked.length > 0);
 });
 
+Deno.test("an MCP server that redirects to another host does not send the key there", async () => {
+  const seen: string[] = [];
+  await using stranger = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    (request) => {
+      seen.push(JSON.stringify([...request.headers]));
+      return new Response("nothing here", { status: 404 });
+    },
+  );
+  let asked = 0;
+  await using door = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    () => {
+      asked++;
+      const location = `http://127.0.0.1:${stranger.addr.port}/mcp`;
+      return new Response(null, { status: 307, headers: { location } });
+    },
+  );
+  await withBench({
+    args: ["--extensions"],
+    extraConfig: {
+      mcp: {
+        servers: {
+          web: { url: `http://127.0.0.1:${door.addr.port}/mcp`, headers: { "X-Api-Key": KEYS[0] } },
+        },
+      },
+    },
+  }, async ({ weir }) => {
+    await weir.request({ type: "get_state" });
+    assertEquals(seen, []);
+    assert(asked > 0);
+    assertStringIncludes(weir.stderr, "web");
+    assert(!weir.stderr.includes(KEYS[0]!), weir.stderr);
+  });
+});
+
 Deno.test("texts about a wrong start do not repeat the key", async () => {
   await using server = startModelServer();
   await using place = await prepareHome({ server });
