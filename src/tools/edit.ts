@@ -103,7 +103,11 @@ export async function planEdit(
   if (info === undefined) throw fail("it does not exist, use write to make it");
   if (info.kind === "folder") throw fail("it is a folder");
   if (info.kind !== "file") throw fail("it is not a regular file");
-  const bytes = await host.files.read(path, { signal, limit: MAX_FILE_BYTES + 1 });
+  const bytes = await host.files.read(path, {
+    signal,
+    limit: MAX_FILE_BYTES + 1,
+    isReal: true,
+  });
   if (bytes.length > MAX_FILE_BYTES) throw fail("it is larger than 50 MB");
   // UTF-16 without a mark looks like this: what is put in would be read wrong there.
   const isWhole = bytes.length <= SNIFF_BYTES;

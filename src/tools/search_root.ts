@@ -26,17 +26,18 @@ export async function openSearchRoot(
   const { host, workspace } = context;
   const { paths } = host;
   const asked = paths.resolve(workspace, path ?? ".");
-  const info = await host.files.stat(asked);
-  if (info === undefined) return { problem: `path: ${path} does not exist` };
-  if (info.kind !== "file" && info.kind !== "folder") {
-    return { problem: `path: ${path} is neither a file nor a folder` };
-  }
-  // What is below the root is no symlink, or is not followed.
+  const odd = { problem: `path: ${path} is neither a file nor a folder` };
+  const first = await host.files.stat(asked);
+  if (first === undefined) return { problem: `path: ${path} does not exist` };
+  // What is a pipe or a device has no real path.
+  if (first.kind !== "file" && first.kind !== "folder") return odd;
   const real = await host.files.realPath(asked);
+  const info = await host.files.lstat(real);
+  if (info?.kind !== "file" && info?.kind !== "folder") return odd;
   const shown = shownRoot(host, { workspace, asked });
   const sep = paths.separator;
   return {
-    path: asked,
+    path: real,
     kind: info.kind,
     name(relative) {
       const name = sep === "/" ? relative : relative.replaceAll("/", sep);
@@ -47,7 +48,7 @@ export async function openSearchRoot(
       [asked, real].some((root) =>
         context.isCredentialFile(relative === "" ? root : paths.join(root, relative))
       ),
-    resolve: (relative) => relative === "" ? asked : paths.join(asked, relative),
+    resolve: (relative) => relative === "" ? real : paths.join(real, relative),
   };
 }
 
