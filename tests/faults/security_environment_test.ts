@@ -70,7 +70,10 @@ Deno.test({
     withBench({ env: ENVIRONMENT }, async ({ call, weir, server, turn, place }) => {
       const [front] = await call(["bash", { command: "env" }]);
       assertEquals(namesIn(front!.output), PLAIN_NAMES.toSorted());
-      await call(["bash", { command: "env > job.txt; echo over", background: true }]);
+      await call(["bash", {
+        command: "env > job.part; mv job.part job.txt; sleep 100",
+        background: true,
+      }]);
       await waitForText(`${place.workspace}/job.txt`);
       assertEquals(
         namesIn(await Deno.readTextFile(`${place.workspace}/job.txt`)),
