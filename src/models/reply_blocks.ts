@@ -17,7 +17,11 @@ export interface OpenCall {
   readonly index: number;
   readonly id: string;
   readonly name: string;
+  /** The arguments as the endpoint has sent them. */
   text: string;
+  readonly filter: KeyFilter;
+  /** Without keys. */
+  shown: string;
 }
 
 /** Text and thinking follow each other; calls may be open beside them and beside each other. */
@@ -29,11 +33,13 @@ export class ReplyBlocks {
   /** Ids in use, each with the next number to tell another one apart. */
   #ids = new Map<string, number>();
   #wait: Promise<unknown> | undefined;
+  readonly #secrets: readonly string[];
   #filter: KeyFilter;
 
-  /** `secrets` are left out of text and thinking. */
+  /** `secrets` are left out of text, thinking and arguments. */
   constructor(sink: ModelSink, secrets: readonly string[]) {
     this.#sink = sink;
+    this.#secrets = secrets;
     this.#filter = new KeyFilter(secrets);
   }
 
@@ -85,6 +91,8 @@ export class ReplyBlocks {
       id: this.#uniqueId(id),
       name: name || "unknown",
       text: "",
+      filter: new KeyFilter(this.#secrets),
+      shown: "",
     };
     this.#calls++;
     this.#emit({ type: "tool_input_start", index: call.index, id: call.id, name: call.name });
@@ -95,16 +103,24 @@ export class ReplyBlocks {
   addInput(call: OpenCall, delta: string): void {
     if (delta === "") return;
     call.text += delta;
-    this.#emit({ type: "tool_input_delta", index: call.index, delta });
+    this.#tellInput(call, call.filter.add(delta));
   }
 
   /** Ends a call: its arguments are complete. */
-  endCall({ index, id, name, text }: OpenCall): void {
+  endCall(call: OpenCall): void {
+    this.#tellInput(call, call.filter.end());
+    const { index, id, name, shown } = call;
     this.#emit({
       type: "tool_input_end",
       index,
-      call: { type: "toolCall", id, name, ...parseArguments(text) },
+      call: { type: "toolCall", id, name, ...parseArguments(shown) },
     });
+  }
+
+  #tellInput(call: OpenCall, delta: string): void {
+    if (delta === "") return;
+    call.shown += delta;
+    this.#emit({ type: "tool_input_delta", index: call.index, delta });
   }
 
   #addTo(block: OpenText, delta: string): void {
