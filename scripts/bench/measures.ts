@@ -241,21 +241,32 @@ async function measureLongLines(place: Place): Promise<Figure[]> {
 
 async function measureOpening(place: Place): Promise<Figure[]> {
   const figures: Figure[] = [];
-  const open = async (id: string) =>
-    await median(3, () =>
-      timed(async () => {
-        await using child = new Child([...place.weir, "--session-id", id], { env: place.env });
-        await child.send(GET_STATE);
-        await child.line();
-      }));
+  const open = async (...options: string[]) =>
+    await median(3, async () => {
+      const begin = performance.now();
+      await using child = new Child([...place.weir, ...options], { env: place.env });
+      await child.send(GET_STATE);
+      await child.line();
+      await child.send('{"id":2,"type":"get_messages"}\n');
+      await child.line();
+      return performance.now() - begin;
+    });
+  await open("--no-session");
+  const start = await open("--no-session");
   let before: number | undefined;
   for (const count of [2000, 10_000, 20_000, 50_000]) {
     const id = `bench-${count}`;
     const file = await writeSession(place, id, count);
-    const ours = await open(id);
+    // What every start takes is not the session's.
+    const ours = Math.max(0, await open("--session-id", id) - start);
     const floor = await median(3, () => timed(() => parseFile(file)));
     figures.push(
-      figure(`open ${count} messages`, { unit: "ms", ours, floor, aim: "≤ 2 beside the start" }),
+      figure(`open ${count} messages, get_state, get_messages`, {
+        unit: "ms",
+        ours,
+        floor,
+        aim: "≤ 2 beside the start",
+      }),
     );
     if (count === 20_000 && before !== undefined) {
       figures.push(
@@ -321,6 +332,7 @@ async function measureTurns(place: Place): Promise<Figure[]> {
     await child.until('"agent_settled"');
   };
   for (let i = 0; i < 50; i++) await turn();
+  const begin = (await child.memory()).now;
   const first = await timed(async () => {
     for (let i = 0; i < 100; i++) await turn();
   });
@@ -331,6 +343,7 @@ async function measureTurns(place: Place): Promise<Figure[]> {
   const last = await timed(async () => {
     for (let i = 0; i < 100; i++) await turn();
   });
+  const growth = (await child.memory()).now - begin;
   return [
     figure("prompt to settled, warm", {
       unit: "ms",
@@ -343,6 +356,12 @@ async function measureTurns(place: Place): Promise<Figure[]> {
       ours: last,
       floor: first,
       aim: "≤ 1.1",
+    }),
+    figure("memory after 950 more turns, to before", {
+      unit: "MiB",
+      ours: begin + growth,
+      floor: begin,
+      aim: "what 1,900 messages weigh",
     }),
   ];
 }

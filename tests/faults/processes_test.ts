@@ -113,7 +113,7 @@ for (const dialect of DIALECTS) {
       // Each turn adds to the conversation, which is not what is looked at.
       await using home = await prepareHome({ server, contextWindow: 100_000_000 });
       await using driver = await drive({ dialect, home });
-      const total = rounds(25);
+      const total = rounds(10);
       let files = 0;
       for (let round = 0; round < total; round++) {
         const ended = await driver.prompt("go");
@@ -140,7 +140,7 @@ for (const dialect of DIALECTS) {
     server.answer(() => ({ text: "fine" }));
     await using home = await prepareHome({ server, contextWindow: 100_000_000 });
     await using driver = await drive({ dialect, home });
-    for (let round = 0; round < rounds(20); round++) {
+    for (let round = 0; round < rounds(8); round++) {
       const ended = await driver.prompt("go");
       await new Promise((resolve) => setTimeout(resolve, random() * 8));
       await Promise.all([driver.abort(), driver.abort()]);
