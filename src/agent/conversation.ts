@@ -11,6 +11,8 @@ export interface Conversation {
   reserveId(): string;
   /** Keeps a message; when it returns the message survives the end of this process. */
   append(message: Message, options?: { id: string }): string;
+  /** Takes a message that cannot be kept now; it is kept before the next one that can. Absent where keeping never fails. */
+  holdBack?(message: Message): string;
   /** From now on the model is not sent the message with this id; it stays stored. Gives the stored note, as JSON. */
   omit?(id: string): JsonObject;
 }

@@ -7,6 +7,7 @@ import { errorText, type ModelError } from "../errors.ts";
 import type { AgentEvent, NotRunCause } from "./agent_event.ts";
 import type { Conversation } from "./conversation.ts";
 import type { CallVerdict, TurnHooks } from "./hook.ts";
+import { keepResult, type ResultKeeping } from "./keep_result.ts";
 import type { ToolCall, ToolResultMessage } from "./message.ts";
 import {
   errorOutcome,
@@ -62,11 +63,20 @@ export interface ToolRunOptions {
   emit(event: AgentEvent): Promise<void> | undefined;
 }
 
-/** Carries out the calls; every one has a stored result and a `call_end` when it resolves. Never throws for a tool's failure. */
+/**
+ * Carries out the calls; every one has a stored result and a `call_end` when it resolves. Never throws for a tool's failure. When a result
+ * cannot be stored, no further call begins; it throws why when every call has its `call_end`.
+ */
 export async function runTools(calls: readonly ToolCall[], options: ToolRunOptions): Promise<void> {
   const groups = splitGroups(calls, options);
   const planned = groups.flat();
-  const run: ToolRun = { options, ended: new Map(), keepsLater: options.announceCalls === "first" };
+  const run: ToolRun = {
+    options,
+    ended: new Map(),
+    keepsLater: options.announceCalls === "first",
+    conversation: options.conversation,
+    unkept: undefined,
+  };
   if (run.keepsLater) await announce(planned, run);
   const waiting = [...groups];
   const isUnique = new Set(calls.map((call) => call.id)).size === calls.length;
@@ -81,12 +91,14 @@ export async function runTools(calls: readonly ToolCall[], options: ToolRunOptio
   for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
     await runGroup(group, { whileAsked: runReads }, run);
   }
-  if (!run.keepsLater) return;
-  for (const call of planned) await keepCall(call, run.ended.get(call)!, options);
+  if (run.keepsLater) {
+    for (const call of planned) await keepCall(call, run.ended.get(call)!, run);
+  }
+  if (run.unkept !== undefined) throw run.unkept.error;
 }
 
 /** The calls of one reply, while they run. */
-interface ToolRun {
+interface ToolRun extends ResultKeeping {
   readonly options: ToolRunOptions;
   /** Those that have ended. */
   readonly ended: Map<PlannedCall, FinishedCall>;
@@ -112,10 +124,10 @@ async function runGroup(
   const { options, ended, keepsLater } = run;
   const finish = async (planned: PlannedCall, end: FinishedCall) => {
     ended.set(planned, end);
-    if (!keepsLater) await keepCall(planned, end, options);
+    if (!keepsLater) await keepCall(planned, end, run);
   };
   const open = group.filter((planned) => !ended.has(planned));
-  if (options.signal.aborted) {
+  if (options.signal.aborted || run.unkept !== undefined) {
     for (const planned of open) await finish(planned, await endCall(planned, notBegun(), options));
     return;
   }
@@ -359,8 +371,8 @@ async function endCall(
 async function keepCall(
   { call }: PlannedCall,
   { message, begun, cause }: FinishedCall,
-  options: ToolRunOptions,
+  run: ToolRun,
 ): Promise<void> {
-  const id = options.conversation.append(message);
-  await options.emit({ type: "call_end", id, call, message, begun, cause });
+  const kept = keepResult(message, { begun, isTold: run.keepsLater, keeping: run });
+  await run.options.emit({ type: "call_end", ...kept, call, begun, cause });
 }

@@ -59,8 +59,8 @@ class FileLock implements AsyncDisposable {
 
 async function takeLock(path: string, content: string): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
-  await Deno.writeTextFile(temporary, content, { createNew: true, mode: 0o600 });
   try {
+    await Deno.writeTextFile(temporary, content, { createNew: true, mode: 0o600 });
     while (true) {
       if (await placeNew(temporary, path, content)) return;
       const found = await readLock(path);

@@ -63,11 +63,14 @@ export async function findSessionFiles(
   return mine.sort(byNewest);
 }
 
-/** The session whose id is `id`, in any workspace; one of this workspace first. */
+/**
+ * The session whose id is `id`, in any workspace; one of this workspace first. With `tellBlank`, `host.warn` hears of a file that was
+ * to hold it and has nothing in it. Throws `StartError` when that file has something in it, but no header.
+ */
 export async function findSessionById(
   host: Host,
   store: SessionStore,
-  options: { id: string; signal: AbortSignal },
+  options: { id: string; signal: AbortSignal; tellBlank?: boolean },
 ): Promise<SessionFile | undefined> {
   const files = await findSessionFiles(host, store, { signal: options.signal, everywhere: true });
   const same = files.filter((file) => file.header.id === options.id);
@@ -80,12 +83,18 @@ export async function findSessionById(
 async function refuseDamaged(
   host: Host,
   store: SessionStore,
-  { id, signal }: { id: string; signal: AbortSignal },
+  { id, signal, tellBlank = false }: { id: string; signal: AbortSignal; tellBlank?: boolean },
 ): Promise<void> {
   const path = (await sessionPaths(host, sessionFolder(host, store)))
     .find((candidate) => host.paths.basename(candidate).endsWith(`_${id}.jsonl`));
-  // One without content, say of a process that was killed while it wrote the first line, holds nothing that could be hidden.
-  if (path === undefined || (await readSessionFile(host, path, { signal })).isBlank) return;
+  if (path === undefined) return;
+  if ((await readSessionFile(host, path, { signal })).isBlank) {
+    // Say of a process that was killed while it wrote the first line: it holds nothing that could be hidden.
+    if (tellBlank) {
+      host.warn(`Session file "${path}" is empty, a new session "${id}" starts beside it`);
+    }
+    return;
+  }
   throw new StartError(
     "session",
     `Cannot open session "${id}": the first line of ${path} is damaged, repair it or move the file away`,
@@ -123,14 +132,31 @@ export async function findSessionBySuffix(
   });
 }
 
-/** The session of the workspace that was written last. */
+/** The session of the workspace that was written last. `host.warn` hears of later ones whose first line is damaged. */
 export async function findNewestSession(
   host: Host,
   store: SessionStore,
   options: { signal: AbortSignal },
 ): Promise<SessionFile | undefined> {
-  return (await findSessionFiles(host, store, options))[0];
+  const newest = (await findSessionFiles(host, store, options))[0];
+  for (const path of await sessionPaths(host, sessionFolder(host, store))) {
+    if (!OWN_NAME.test(host.paths.basename(path))) continue;
+    const info = await host.files.stat(path).catch(() => undefined);
+    if (info?.kind !== "file" || info.modifiedMs < (newest?.modifiedMs ?? 0)) continue;
+    if (await look(host, path, options) !== undefined) continue;
+    const content = await readSessionFile(host, path, options).catch(() => undefined);
+    options.signal.throwIfAborted();
+    // Nothing of it could be gone on with.
+    if (content === undefined || content.isBlank) continue;
+    host.warn(
+      `Session file "${path}" is passed over: its first line is damaged, repair it or move the file away`,
+    );
+  }
+  return newest;
 }
+
+/** What this program calls a session's file: its time and its id. */
+const OWN_NAME = /^\d{4}-\d\d-\d\dT[^_]*_.+\.jsonl$/;
 
 /** Whether a session belongs to the workspace, symlinks resolved. */
 export async function isOfWorkspace(

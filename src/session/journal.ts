@@ -45,7 +45,7 @@ export interface JournalOptions {
 export interface AppendOptions {
   /** An id that `reserveId` gave. */
   readonly id?: string;
-  /** Does not need the file: while there is none, the entry waits in memory and is written with the header. */
+  /** Does not need the file: while none is open, the entry waits in memory and is written by `prepare`. */
   readonly hold?: boolean;
 }
 
@@ -57,9 +57,11 @@ export class Journal implements AsyncDisposable {
   readonly #ids = new Set<string>();
   readonly #reserved = new Set<string>();
   readonly #encoder = new TextEncoder();
-  /** Lines for a file that must be made. */
+  /** Lines for a file that must be made, or is not open yet. */
   #held: JsonObject[] = [];
   #isMade = false;
+  /** The torn line is gone. */
+  #isCut = false;
   #leafId: string | null;
   #lock: AsyncDisposable | undefined;
   #file: AppendFile | undefined;
@@ -151,7 +153,7 @@ export class Journal implements AsyncDisposable {
     if (this.#file !== undefined) {
       this.#write(this.#file, raw);
     } else if (this.#place !== undefined) {
-      if (options.hold !== true || this.#place.existing !== undefined) {
+      if (options.hold !== true) {
         throw new Error(`Cannot append entry "${id}": no file is open, await prepare() first`);
       }
       this.#held.push(raw);
@@ -215,14 +217,17 @@ export class Journal implements AsyncDisposable {
         throw new HostError("not_found", "the file is gone", { path });
       }
       file = await host.files.openAppend(path, { mode: 0o600 });
-      if (existing !== undefined && existing.keep < existing.size) cutTail(file, path, existing);
+      if (existing !== undefined && existing.keep < existing.size && !this.#isCut) {
+        cutTail(file, path, existing);
+        this.#isCut = true;
+      }
+      // What was held back until now; what cannot be written stays.
+      for (; this.#held.length > 0; this.#held.shift()) this.#write(file, this.#held[0]!);
     } catch (error) {
       file?.close();
       throw saveError(error, path);
     }
     this.#file = file;
-    // What was held back while the file was made.
-    for (const raw of this.#held.splice(0)) this.#write(file, raw);
   }
 
   /** A new file comes into being whole and on the disk, with its name in the folder; after that, flushing the file is enough. */

@@ -100,7 +100,7 @@ async function openChosen(
     const path = newSessionPath(host, options, { header });
     const lock = held.use(await lockSession(host, { id, path }));
     // Another process may have made and closed it between the look and the lock.
-    found = await findSessionById(host, options, { id, signal });
+    found = await findSessionById(host, options, { id, signal, tellBlank: true });
     if (found === undefined) {
       held.move();
       return fresh(createJournal(host, options, { header, lock }));

@@ -21,7 +21,9 @@ export function parseLine(line: string): ParsedLine {
   if (whole !== undefined) return { records: [whole], isDamaged: false };
   const text = line.replace(/[\0\uFEFF]+/g, "").trim();
   const records = splitObjects(text);
-  if (records !== undefined) return { records, isDamaged: records.length === 0 };
+  // Where NUL is, something else was: nobody writes it.
+  const isDamaged = records?.length === 0 || line.includes("\0");
+  if (records !== undefined) return { records, isDamaged };
   let tries = 0;
   for (const { index } of text.matchAll(RECORD_START)) {
     if (++tries > MAX_TRIES) break;

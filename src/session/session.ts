@@ -500,7 +500,7 @@ export class Session implements AsyncDisposable {
   /** Stores what was to wait for the end of the turn. */
   #storeLater(): void {
     try {
-      for (const message of this.#later.splice(0)) this.transcript.append(message);
+      for (; this.#later.length > 0; this.#later.shift()) this.transcript.append(this.#later[0]!);
     } catch (error) {
       this.#settings.host.warn(`weir: ${errorReport(error)}`);
     }
@@ -514,7 +514,12 @@ export class Session implements AsyncDisposable {
     );
     if (jobs.length === 0) return;
     const { policy, redact } = this.#settings;
-    this.transcript.append(createNoticeMessage(jobs, { source: policy.noticeSource, redact }));
+    try {
+      this.transcript.append(createNoticeMessage(jobs, { source: policy.noticeSource, redact }));
+    } catch (error) {
+      for (const job of jobs) this.#notices.add(job);
+      throw error;
+    }
   }
 
   #hooks(
@@ -564,20 +569,24 @@ export class Session implements AsyncDisposable {
     const isTogether = this.#settings.policy.queueNewsFirst === true;
     let last: WaitingMessage | undefined;
     const delivered: SessionEvent[] = [];
-    for (const waiting of this.#queues.peek(queue, mode)) {
-      const message = await this.#createMessage(waiting, {
-        expand: this.#settings.policy.expandDelivered,
-      });
-      // Somebody may have cleared the queue while a file was read for the message.
-      if (this.#queues.peek(queue, "one-at-a-time")[0] !== waiting) break;
-      const id = this.transcript.append(message);
-      this.#queues.take(queue);
-      if (!isTogether) this.#tellDequeued(queue, waiting);
-      last = waiting;
-      delivered.push({ type: "user_message", id, message, ...waiting, origin: queue });
+    try {
+      for (const waiting of this.#queues.peek(queue, mode)) {
+        const message = await this.#createMessage(waiting, {
+          expand: this.#settings.policy.expandDelivered,
+        });
+        // Somebody may have cleared the queue while a file was read for the message.
+        if (this.#queues.peek(queue, "one-at-a-time")[0] !== waiting) break;
+        const id = this.transcript.append(message);
+        this.#queues.take(queue);
+        if (!isTogether) this.#tellDequeued(queue, waiting);
+        last = waiting;
+        delivered.push({ type: "user_message", id, message, ...waiting, origin: queue });
+      }
+    } finally {
+      // Those before one that could not be stored are in the conversation.
+      if (isTogether && last !== undefined) this.#tellDequeued(queue, last);
+      await this.#tellAll(delivered);
     }
-    if (isTogether && last !== undefined) this.#tellDequeued(queue, last);
-    await this.#tellAll(delivered);
   }
 
   async #tellAll(events: readonly SessionEvent[]): Promise<void> {

@@ -30,7 +30,7 @@ export class Transcript implements Conversation {
   readonly #journal: Journal;
   readonly #sendsPartial: boolean;
   readonly #messages: StoredMessage[] = [];
-  /** What the next append writes first: repairs of an opened session, which opening itself does not write. */
+  /** What the next append writes first: repairs of an opened session, which opening itself does not write, and what could not be written. */
   readonly #pending: { readonly id: string; readonly entry: NewEntry }[] = [];
   #name = "";
   #title: string | undefined;
@@ -259,6 +259,13 @@ export class Transcript implements Conversation {
     return id;
   }
 
+  holdBack(message: Message): string {
+    const id = this.#journal.reserveId();
+    this.#pending.push({ id, entry: { type: "message", message } });
+    this.#add({ id, message });
+    return id;
+  }
+
   /**
    * Records the setting that the next messages are made with, where it differs from the last one recorded. With `hold` it waits in memory for
    * the file of a session that has none.
@@ -400,9 +407,7 @@ export class Transcript implements Conversation {
         isError: true,
         timestamp: Date.now(),
       };
-      const id = this.#journal.reserveId();
-      this.#pending.push({ id, entry: { type: "message", message } });
-      this.#add({ id, message });
+      this.holdBack(message);
     }
   }
 

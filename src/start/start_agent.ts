@@ -429,7 +429,17 @@ function createOutputFolder(
     return folder;
   };
   return {
-    outputFolder: () => made ??= make(),
+    outputFolder: async () => {
+      made ??= make().catch((error) => {
+        // A disk that is full now may have room later.
+        made = undefined;
+        throw error;
+      });
+      const folder = await made;
+      // Somebody may have removed it to make room.
+      await host.files.makeFolder(folder, { mode: 0o700 });
+      return folder;
+    },
     removeOutput: async () => {
       if (temporary && made !== undefined) await host.files.remove(await made, { recursive: true });
     },

@@ -208,6 +208,8 @@ export class ShellRun implements RunningCommand {
       const rest = decoder.decode();
       if (rest !== "") await this.#take(new Uint8Array(), rest);
     } catch (error) {
+      // It does not have everything.
+      this.#logPath = undefined;
       this.#break({ kind: "output unavailable", problem: errorText(error) });
     } finally {
       reader.releaseLock();

@@ -83,6 +83,21 @@ Deno.test("Journal.append() holds entries back until there is a file", async () 
   assertEquals([late.parentId, last.parentId], [held.id, late.id]);
 });
 
+Deno.test("Journal.append() holds entries back until a file that exists is open", async () => {
+  const host = createMemoryHost();
+  const header = newHeader("/a");
+  const path = "/s.jsonl";
+  await host.files.replace(path, new TextEncoder().encode(JSON.stringify(header)), { signal });
+  const size = JSON.stringify(header).length;
+  const existing = { size, keep: size, needsLineEnd: true };
+  await using journal = new Journal({ header, file: { host, path, existing } });
+  const held = journal.append({ type: "session_info", name: "n" }, { hold: true });
+  assertEquals((await host.files.stat(path))?.size, size);
+  await journal.prepare();
+  const next = journal.append(message("x"));
+  assertEquals(await readRecords(host, path), [{ ...header }, held.raw, next.raw]);
+});
+
 Deno.test("Journal.append() takes a reserved id once", async () => {
   await using journal = new Journal({ header: newHeader("/a") });
   const id = journal.reserveId();
@@ -188,6 +203,26 @@ Deno.test("Journal.prepare() can be tried again after a failure", async () => {
   isReadOnly = false;
   await journal.prepare();
   assertEquals((await readRecords(memory, journal.path!)).slice(1), [held.raw]);
+});
+
+Deno.test("Journal.prepare() on a full disk keeps what is held back and can be tried again", async () => {
+  const room = { bytes: 5 };
+  const memory = createMemoryHost();
+  const header = newHeader("/a");
+  const path = "/s.jsonl";
+  const whole = JSON.stringify(header) + "\n";
+  const torn = new TextEncoder().encode(whole + '{"ty');
+  await memory.files.replace(path, torn, { signal });
+  const existing = { size: torn.length, keep: whole.length, needsLineEnd: false };
+  const file = { host: withRoom(memory, room), path, existing };
+  await using journal = new Journal({ header, file });
+  const held = journal.append({ type: "session_info", name: "n" }, { hold: true });
+  await assertRejects(() => journal.prepare(), HostError, "the disk is full");
+  assertEquals(await readText(memory, path), whole);
+  room.bytes = 10_000;
+  await journal.prepare();
+  const next = journal.append(message("x"));
+  assertEquals(await readRecords(memory, path), [{ ...header }, held.raw, next.raw]);
 });
 
 Deno.test("Journal.flush() shares the work and covers entries that came while it ran", async () => {

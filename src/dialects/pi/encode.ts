@@ -34,6 +34,10 @@ class PiEncoder implements Encoder {
   #isAgentOpen = false;
   #isTurnOpen = false;
   #isReplyOpen = false;
+  /** The reply of the open turn. */
+  #reply: Json | undefined;
+  /** Whether the last reply says itself that it came to nothing. */
+  #isFailureTold = false;
   /** The failed tries before the one that runs. */
   #retries = 0;
   /** What has been told since `agent_start`. */
@@ -214,6 +218,7 @@ class PiEncoder implements Encoder {
     let text = "";
     if (!this.#isAgentOpen) {
       this.#isAgentOpen = true;
+      this.#isFailureTold = false;
       this.#isRunTold = true;
       this.#messages = [];
       text = line("agent_start");
@@ -252,12 +257,15 @@ class PiEncoder implements Encoder {
     const start = this.#isReplyOpen ? "" : line("message_start", { message });
     this.#isReplyOpen = false;
     const isGood = reply.stopReason !== "error" && reply.stopReason !== "aborted";
+    this.#reply = message;
+    this.#isFailureTold = !isGood;
     return start + line("message_end", { message }) +
       (isGood ? this.#endRetry({ success: true }) : "");
   }
 
   #endTurn(message: Json): string {
     this.#isTurnOpen = false;
+    this.#reply = undefined;
     const toolResults = this.#toolResults;
     this.#toolResults = [];
     return line("turn_end", { message, toolResults });
@@ -274,6 +282,11 @@ class PiEncoder implements Encoder {
   #endRun(event: EventOf<"turn_end">): string {
     let text = "";
     if (!this.#isRunTold) text += this.#openTurn();
+    // What failed behind a reply, say in keeping the results of its calls.
+    if (this.#isTurnOpen && this.#reply !== undefined) text += this.#endTurn(this.#reply);
+    if (this.#isAgentOpen && event.outcome === "failed" && !this.#isFailureTold) {
+      text += this.#openTurn();
+    }
     if (this.#isTurnOpen) {
       const stopReason = event.outcome === "aborted" ? "aborted" : "error";
       const errorMessage = event.outcome === "failed" ? event.error : "Request was aborted";
