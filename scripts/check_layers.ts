@@ -50,6 +50,7 @@ const allowed: Record<string, string[]> = {
   memory: ["host"],
   deno: [
     "host",
+    "src/agent/visible_text.ts",
     "src/cli/command_io.ts",
     "src/client/client_process.ts",
     "src/memory/posix_paths.ts",

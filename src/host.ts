@@ -61,12 +61,18 @@ export interface HostFiles {
   readLink(path: string): Promise<string>;
   /** A new private folder (0700) in the system's place for such; the caller removes it. */
   makeTempFolder(prefix: string): Promise<string>;
-  /** The whole file, or its first `limit` bytes. */
-  read(path: string, options: { signal: AbortSignal; limit?: number }): Promise<Uint8Array>;
-  /** The bytes of a file from `start` on as they are wanted; cancelling closes the file. */
+  /**
+   * The whole file, or its first `limit` bytes. `isReal`: the path had no symlinks when it was judged; it fails when it has one now, whatever that leads
+   * to.
+   */
+  read(
+    path: string,
+    options: { signal: AbortSignal; limit?: number; isReal?: boolean },
+  ): Promise<Uint8Array>;
+  /** The bytes of a file from `start` on as they are wanted; cancelling closes the file. `isReal` as for `read`. */
   openRead(
     path: string,
-    options: { start?: number },
+    options: { start?: number; isReal?: boolean },
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
   /** Names in no special order. */
   readFolder(path: string): AsyncIterable<FolderEntry>;

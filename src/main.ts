@@ -9,6 +9,7 @@ import {
   parseCommandLine,
   type RunCommandLine,
 } from "./cli/command_line.ts";
+import { visibleText } from "./agent/visible_text.ts";
 import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
 import { guardAccess } from "./deno/guard_access.ts";
@@ -91,8 +92,8 @@ async function createIo(): Promise<CommandIo> {
     for (let written = 0; written < bytes.length;) written += to.writeSync(bytes.subarray(written));
   };
   return {
-    out: (line) => write(Deno.stdout, line),
-    err: (line) => write(Deno.stderr, line),
+    out: (line) => write(Deno.stdout, Deno.stdout.isTerminal() ? visibleText(line) : line),
+    err: (line) => write(Deno.stderr, visibleText(line)),
     prompt: createTerminalPrompt(),
   };
 }
@@ -202,6 +203,7 @@ async function runOnce(
     currentFolder: Deno.cwd(),
     stdin: Deno.stdin.isTerminal() ? undefined : Deno.stdin.readable,
     stdout,
+    isTerminal: Deno.stdout.isTerminal(),
     watchClient: watchOutput,
     signal: stop.signal,
   }).catch((error) => {

@@ -132,6 +132,25 @@ contract("read() gives all or the first bytes", async (host, folder) => {
   assertEquals(await host.files.read(path, { signal, limit: 1e9 }), bytes("0123456789"));
 });
 
+contract("read() and openRead() of a real path follow no symlink", async (host, folder) => {
+  await host.files.makeFolder(`${folder}/real`);
+  await host.files.replace(`${folder}/real/file`, bytes("text"), { signal });
+  const isReal = true;
+  const { files } = host;
+  assertEquals(
+    await files.read(`${folder}/real/file`, { signal, limit: 9, isReal }),
+    bytes("text"),
+  );
+  assertEquals(await files.read(`${folder}/real/file`, { signal, isReal }), bytes("text"));
+  assertEquals(await readAll(await files.openRead(`${folder}/real/file`, { isReal })), "text");
+  for (const path of [`${folder}/link`, `${folder}/way/file`]) {
+    assertEquals(await text(host, path), "text");
+    await assertCode(files.read(path, { signal, limit: 9, isReal }), "other", path);
+    await assertCode(files.read(path, { signal, isReal }), "other", path);
+    await assertCode(files.openRead(path, { isReal }), "other", path);
+  }
+}, { "link": "real/file", "way": "real" });
+
 contract("read() says what is wrong", async (host, folder) => {
   await assertCode(host.files.read(`${folder}/no`, { signal }), "not_found", `${folder}/no`);
   await assertCode(host.files.read(folder, { signal }), "is_folder", folder);

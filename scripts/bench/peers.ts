@@ -3,6 +3,7 @@ import { findNode, installPackage } from "../../tests/fakes/npm_package.ts";
 import { Child } from "./child.ts";
 import { type Figure, figure, median, type Place, timed } from "./measures.ts";
 
+const CODEX = { name: "@openai/codex", version: "0.171.0" };
 const PI = { name: "@earendil-works/pi-coding-agent", version: "1.6.0" };
 const PIECES = 50_000;
 /** Pieces that the endpoint sends in one go, so that it is not what is measured. */
@@ -10,6 +11,7 @@ const PIECES_AT_ONCE = 250;
 
 export const PEER_MEASURES: Record<string, (place: Place) => Promise<Figure[]>> = {
   pi: measurePi,
+  codex: measureCodex,
 };
 
 /** A program that speaks the protocol. */
@@ -45,13 +47,54 @@ async function measurePi(place: Place): Promise<Figure[]> {
   return [...await measureStart(ours, pi), ...await measureStream(place, { ours, pi })];
 }
 
+/** Codex speaks another protocol: the first answer of its app server against ours. */
+async function measureCodex(place: Place): Promise<Figure[]> {
+  const [modules, node] = [await installPackage(CODEX.name, CODEX.version), await findNode()];
+  if (modules === undefined || node === undefined) return [];
+  const home = `${place.home}/codex`;
+  await Deno.mkdir(home, { recursive: true });
+  const codex: Peer = {
+    argv: [node, `${modules}/${CODEX.name}/bin/codex.js`, "app-server"],
+    env: { HOME: home, CODEX_HOME: home },
+    cwd: place.workspace,
+  };
+  const ours: Peer = { argv: place.weir, env: place.env, cwd: place.workspace };
+  const initialize = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { clientInfo: { name: "bench", version: "1" } },
+  };
+  const first = (peer: Peer, command: object) => timeFirst(peer, { command, answer: '"id":1' });
+  const startOurs = () => first(ours, { id: 1, type: "get_state" });
+  const startCodex = () => first(codex, initialize);
+  await startOurs();
+  await startCodex();
+  return [
+    figure("codex: start to first response", {
+      unit: "ms",
+      ours: await median(9, startOurs),
+      floor: await median(9, startCodex),
+      aim: "< 1",
+    }),
+  ];
+}
+
+/** From the start of a program to the record with this text; its end is not counted. */
+async function timeFirst(
+  peer: Peer,
+  { command, answer }: { command: object; answer: string },
+): Promise<number> {
+  const begin = performance.now();
+  await using child = new Child(peer.argv, peer);
+  await child.send(JSON.stringify(command) + "\n");
+  await child.until(answer);
+  return performance.now() - begin;
+}
+
 async function measureStart(ours: Peer, pi: Peer): Promise<Figure[]> {
-  const start = async (peer: Peer) =>
-    await timed(async () => {
-      await using child = new Child(peer.argv, peer);
-      await child.send('{"id":1,"type":"get_state"}\n');
-      await child.until('"response"');
-    });
+  const start = (peer: Peer) =>
+    timeFirst(peer, { command: { id: 1, type: "get_state" }, answer: '"response"' });
   await start(ours);
   await start(pi);
   const times = { ours: await median(11, () => start(ours)), pi: await median(7, () => start(pi)) };

@@ -29,7 +29,9 @@ export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
   // Longest first: one secret can be the beginning of another.
   for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
-    if (secret.length >= SHORTEST_SECRET) clean = clean.replaceAll(secret, "[redacted]");
+    if (secret.length < SHORTEST_SECRET) continue;
+    const inJson = JSON.stringify(secret).slice(1, -1);
+    for (const form of [secret, inJson]) clean = clean.replaceAll(form, "[redacted]");
   }
   for (const pattern of AFTER_A_NAME) clean = clean.replace(pattern, "$1[redacted]");
   for (const pattern of LOOKS_LIKE_KEY) clean = clean.replace(pattern, "[redacted]");

@@ -101,7 +101,7 @@ async function readProjectConfig(
   { homeFile, workspace, signal }: { homeFile: string; workspace: string; signal: AbortSignal },
 ): Promise<ProjectConfigValues | undefined> {
   const file = host.paths.join(workspace, ".weir", "config.jsonc");
-  const settings = await readSettings(host, { file, signal });
+  const settings = await readSettings(host, { file, signal, isForeign: true });
   if (!settings) return undefined;
   // A workspace that is the parent of the home has the user's own settings there.
   if (await isSameFile(host, file, homeFile)) return undefined;

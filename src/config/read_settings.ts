@@ -16,20 +16,29 @@ export interface SettingsText {
  */
 export async function readSettings(
   host: Host,
-  { file, signal }: { file: string; signal: AbortSignal },
+  { file, signal, isForeign = false }: {
+    file: string;
+    signal: AbortSignal;
+    /** Others may have put anything there: it is opened only when it is known to be a file. */
+    isForeign?: boolean;
+  },
 ): Promise<SettingsText | undefined> {
   if (!accessTo(host, file).read) return undefined;
   let bytes: Uint8Array;
   let mode: number | undefined;
   try {
     // Asked together, because each answer takes a while and every start waits for them.
-    const reading = host.files.read(file, { signal });
-    reading.catch(() => {});
+    const read = () => host.files.read(file, { signal });
+    const early = isForeign ? undefined : read();
+    early?.catch(() => {});
     const info = await host.files.stat(file);
     if (!info) return undefined;
     mode = info.mode;
     if (info.kind === "folder") throw settingsError(file, "expected a file, found a folder");
-    bytes = await reading;
+    if (isForeign && info.kind !== "file") {
+      throw settingsError(file, "expected a file, found something else");
+    }
+    bytes = await (early ?? read());
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     // Gone between the two calls.

@@ -39,11 +39,17 @@ export async function locateSettingsError(
 ): Promise<StartError> {
   const { parseTree, findNodeAtLocation } = await import("jsonc-parser");
   const errors: { error: ParseErrorCode; offset: number; length: number }[] = [];
-  const root = parseTree(text, errors, {
-    allowTrailingComma: !strict,
-    disallowComments: strict,
-    allowEmptyContent: false,
-  });
+  let root: Node | undefined;
+  try {
+    root = parseTree(text, errors, {
+      allowTrailingComma: !strict,
+      disallowComments: strict,
+      allowEmptyContent: false,
+    });
+  } catch (cause) {
+    // The parser calls itself for each level.
+    return settingsError(`${file}:1:1`, "expected JSON that is less deeply nested", { cause });
+  }
   const at = (offset: number) => `${file}:${describePosition(text, offset)}`;
   if (error instanceof SettingsValueError) {
     const node = root && findNearest(root, error.path, findNodeAtLocation);

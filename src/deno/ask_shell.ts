@@ -2,14 +2,18 @@
  * Small questions to the system through a program or, where this process may start only a shell, through that shell. Knows no process table.
  */
 
-import { findShell } from "./find_program.ts";
-import { hasAll, mayRun } from "./permissions.ts";
+import { findProgram, findShell, pathOf, startName } from "./find_program.ts";
+import { hasAll, mayRun, readEnvironment } from "./permissions.ts";
 
 /** The output of a small program, empty when it fails or may not be started. */
 export async function runQuietly(program: string, args: readonly string[]): Promise<string> {
   return mayRun(program)
-    ? await outputOf(program, args)
+    ? await outputOf(startName(program, findByName(program) ?? program), args)
     : await askShell('exec "$@"', ["sh", program, ...args]);
+}
+
+function findByName(program: string): string | undefined {
+  return findProgram(program, { search: pathOf(readEnvironment()), folder: "/" });
 }
 
 /** What a shell script writes, empty when it fails or no shell may be started. */

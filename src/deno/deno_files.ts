@@ -2,6 +2,7 @@
  * The files of a real machine. Knows no tool and no format; every failure leaves as `HostError`.
  */
 
+import { HostError } from "../errors.ts";
 import type { AppendFile, FileInfo, FolderEntry, HostFiles } from "../host.ts";
 import { openAppendFile } from "./append_file.ts";
 import { isNothingThere, toHostError } from "./deno_error.ts";
@@ -45,13 +46,13 @@ export class DenoFiles implements HostFiles {
 
   async read(
     path: string,
-    options: { signal: AbortSignal; limit?: number },
+    options: { signal: AbortSignal; limit?: number; isReal?: boolean },
   ): Promise<Uint8Array> {
-    const { signal, limit } = options;
+    const { signal, limit = Infinity, isReal } = options;
     signal.throwIfAborted();
     try {
-      if (limit === undefined) return await Deno.readFile(path, { signal });
-      using file = await Deno.open(path);
+      if (limit === Infinity && !isReal) return await Deno.readFile(path, { signal });
+      using file = await openFile(path, options);
       return await readStart(file, { limit, signal });
     } catch (error) {
       throw toHostError(error, path, { signal });
@@ -60,10 +61,10 @@ export class DenoFiles implements HostFiles {
 
   async openRead(
     path: string,
-    options: { start?: number },
+    options: { start?: number; isReal?: boolean },
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
     try {
-      const file = await Deno.open(path);
+      const file = await openFile(path, options);
       try {
         if (options.start) await file.seek(options.start, Deno.SeekMode.Start);
         return readPieces(file, path);
@@ -114,6 +115,39 @@ export class DenoFiles implements HostFiles {
   }
 }
 
+async function openFile(
+  path: string,
+  { isReal = false }: { isReal?: boolean },
+): Promise<Deno.FsFile> {
+  for (let tries = 1;; tries++) {
+    const file = await Deno.open(path);
+    try {
+      if (!isReal || Deno.build.os === "windows" || isAt(path, file)) return file;
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+    file.close();
+    // A file that is replaced just now is a reason to look again, but not for ever.
+    if (tries === 3) throw new HostError("other", `Changed at the same time: ${path}`, { path });
+  }
+}
+
+/**
+ * Whether what was opened is what stands at the path itself. Sure for the last name of the path; who swaps a folder of it at the right moment, twice, is not
+ * noticed, because nothing here opens files one name at a time.
+ * Synchronous: the answers are known to the system by now, and a search asks for each file.
+ */
+function isAt(path: string, file: Deno.FsFile): boolean {
+  const opened = file.statSync();
+  const there = Deno.lstatSync(path);
+  // Some file systems of networks number a file anew each time.
+  const isSame = (opened.ino === there.ino && opened.dev === there.dev) ||
+    (there.isFile && opened.size === there.size &&
+      opened.mtime?.getTime() === there.mtime?.getTime());
+  return isSame && Deno.realPathSync(path) === path;
+}
+
 async function readStart(
   file: Deno.FsFile,
   options: { limit: number; signal: AbortSignal },
@@ -139,13 +173,10 @@ async function readStart(
 }
 
 function readPieces(file: Deno.FsFile, path: string): ReadableStream<Uint8Array<ArrayBuffer>> {
-  // Most files are small; a large one is read in few pieces.
-  let size = 65536;
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       try {
-        const part = new Uint8Array(size);
-        size = 4 * 65536;
+        const part = new Uint8Array(65536);
         const count = await file.read(part);
         if (count !== null) return controller.enqueue(part.subarray(0, count));
       } catch (error) {

@@ -2,6 +2,7 @@
  * The real machine as a `Host`. This folder is the only one that names `Deno` or `node:`.
  */
 
+import { visibleText } from "../agent/visible_text.ts";
 import type { Host } from "../host.ts";
 import { DenoFiles } from "./deno_files.ts";
 import { DenoProcesses } from "./deno_processes.ts";
@@ -40,10 +41,10 @@ function findHomeFolder(): string {
   return named || (hasAll("env") ? systemPaths.resolve("/", "/") : "");
 }
 
-/** Synchronous, so that the line is out before an exit that follows. A stderr that nobody reads is no failure. */
+/** What it says may quote anything, so nothing of it steers the terminal. Synchronous, so that the line is out before an exit that follows. A stderr that nobody reads is no failure. */
 function warn(line: string): void {
   try {
-    const bytes = new TextEncoder().encode(line + "\n");
+    const bytes = new TextEncoder().encode(visibleText(line) + "\n");
     for (let done = 0; done < bytes.length;) done += Deno.stderr.writeSync(bytes.subarray(done));
   } catch {
     // There is nowhere left to say it.

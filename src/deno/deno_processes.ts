@@ -7,7 +7,7 @@ import { HostError } from "../errors.ts";
 import type { HostProcess, HostProcesses, ProcessEnd, StartOptions } from "../host.ts";
 import { toHostError } from "./deno_error.ts";
 import { ErrorTail } from "./error_tail.ts";
-import { findProgram, findShell, pathOf, type Shell } from "./find_program.ts";
+import { findProgram, findShell, pathOf, type Shell, startName } from "./find_program.ts";
 import { joinStreams } from "./join_streams.ts";
 import { hasAll, mayRun, mayUse, readEnvironment } from "./permissions.ts";
 import { ProcessOutput } from "./process_output.ts";
@@ -52,7 +52,8 @@ export class DenoProcesses implements HostProcesses {
     if (path === undefined) {
       throw new HostError("not_found", `No such program: ${program}`, { path: program });
     }
-    const [first, ...args] = mergedArgv(options, this.shell);
+    const argv = [startName(program, path), ...options.argv.slice(1)] as const;
+    const [first, ...args] = mergedArgv({ ...options, argv }, this.shell);
     const keepsTail = options.stderr === "tail";
     const mergesHere = isWindows && options.stderr === "merge";
     try {

@@ -12,7 +12,8 @@ export type Shell = readonly [string, ...string[]];
 export function findShell(): Shell | undefined {
   const where = { search: pathOf(readEnvironment()), folder: "/" };
   const isThere = (program: string) => findProgram(program, where) !== undefined;
-  if (isThere("bash")) return ["bash", "-c"];
+  const bash = findProgram("bash", where);
+  if (bash !== undefined) return [startName("bash", bash), "-c"];
   if (!isWindows) {
     // A list of allowed programs may name it either way.
     const program = ["/bin/sh", "sh"].find(mayRun);
@@ -29,6 +30,7 @@ export function pathOf(environment: Readonly<Record<string, string>>): string {
 
 /**
  * Path of a program that may be started. Its bare name where its folder may not be read: the system finds it then. `undefined` when there is none.
+ * What `search` has besides absolute folders is passed over: in a folder of a stranger, `./bin` is full of the stranger's programs.
  */
 export function findProgram(
   program: string,
@@ -42,7 +44,9 @@ export function findProgram(
   if (!hasAll("read")) return program;
   const folders = program.includes("/") || (isWindows && program.includes("\\"))
     ? [options.folder]
-    : options.search.split(isWindows ? ";" : ":").filter((folder) => folder !== "");
+    : options.search.split(isWindows ? ";" : ":").filter((folder) =>
+      systemPaths.isAbsolute(folder)
+    );
   for (const folder of folders) {
     for (const ending of endings) {
       const path = systemPaths.resolve(
@@ -53,6 +57,14 @@ export function findProgram(
     }
   }
   return undefined;
+}
+
+/**
+ * The name by which a program that was found at `path` is started: the path, because the system itself would look into relative folders too. Its
+ * own name where only that is allowed, and on Windows, where scripts are started by it.
+ */
+export function startName(program: string, path: string): string {
+  return !isWindows && mayRun(path) ? path : program;
 }
 
 function isProgram(path: string): boolean {

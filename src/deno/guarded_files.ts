@@ -50,7 +50,7 @@ class GuardedFiles implements HostFiles {
 
   async read(
     path: string,
-    options: { signal: AbortSignal; limit?: number },
+    options: { signal: AbortSignal; limit?: number; isReal?: boolean },
   ): Promise<Uint8Array> {
     options.signal.throwIfAborted();
     demand("read", path);
@@ -59,7 +59,7 @@ class GuardedFiles implements HostFiles {
 
   async openRead(
     path: string,
-    options: { start?: number },
+    options: { start?: number; isReal?: boolean },
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
     demand("read", path);
     return await this.#files.openRead(path, options);

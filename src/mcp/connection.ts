@@ -9,6 +9,7 @@ import type {
   TransportSendOptions,
 } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { fetchWithinOrigin } from "../agent/fetch_within_origin.ts";
 import type { JsonObject } from "../agent/message.ts";
 import { errorText } from "../errors.ts";
 import type { Host } from "../host.ts";
@@ -207,6 +208,7 @@ class HttpLink implements Link {
 
   constructor(server: Extract<ServerConfig, { url: string }>, sdk: Sdk) {
     this.#http = new sdk.StreamableHTTPClientTransport(new URL(server.url), {
+      fetch: (url: string | URL, init?: RequestInit) => fetchWithinOrigin(fetch, url, init),
       requestInit: { headers: { ...server.headers } },
     });
     this.transport = this.#http as Transport;

@@ -140,20 +140,20 @@ class MemoryFiles implements HostFiles {
 
   async read(
     path: string,
-    options: { signal: AbortSignal; limit?: number },
+    options: { signal: AbortSignal; limit?: number; isReal?: boolean },
   ): Promise<Uint8Array> {
     options.signal.throwIfAborted();
     await undefined;
-    const file = this.#file(path);
+    const file = this.#file(path, options);
     return file.bytes.slice(0, Math.min(file.size, options.limit ?? file.size));
   }
 
   async openRead(
     path: string,
-    options: { start?: number },
+    options: { start?: number; isReal?: boolean },
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
     await undefined;
-    const file = this.#file(path);
+    const file = this.#file(path, options);
     let at = options.start ?? 0;
     return new ReadableStream<Uint8Array<ArrayBuffer>>({
       pull(controller) {
@@ -238,11 +238,14 @@ class MemoryFiles implements HostFiles {
     };
   }
 
-  #file(path: string): FileNode {
-    const { node } = this.#look(path, { follow: true });
-    if (node === undefined) throw failure("not_found", path);
-    if (node.kind !== "file") throw failure("is_folder", path);
-    return node;
+  #file(path: string, { isReal = false }: { isReal?: boolean }): FileNode {
+    const place = this.#look(path, { follow: true });
+    if (place.node === undefined) throw failure("not_found", path);
+    if (place.node.kind !== "file") throw failure("is_folder", path);
+    if (isReal && place.path !== path) {
+      throw new HostError("other", `Changed at the same time: ${path}`, { path });
+    }
+    return place.node;
   }
 
   #withParents(path: string, options?: { mode?: number }): Place {

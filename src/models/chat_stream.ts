@@ -53,7 +53,7 @@ export class ChatStream implements ReplyDecoder {
 
   constructor(options: { sink: ModelSink; context: EndpointContext }) {
     this.#context = options.context;
-    this.#blocks = new ReplyBlocks(options.sink);
+    this.#blocks = new ReplyBlocks(options.sink, options.context.secrets);
     this.#calls = new ChatCalls(this.#blocks);
   }
 

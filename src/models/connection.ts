@@ -2,6 +2,7 @@
  * One HTTP exchange with an endpoint: its time limits, its end and its failures. Knows no API; what the bytes mean is read elsewhere.
  */
 
+import { fetchWithinOrigin, redirectTarget } from "../agent/fetch_within_origin.ts";
 import { ModelError } from "../errors.ts";
 import {
   causeText,
@@ -66,7 +67,7 @@ export class Connection implements Disposable {
     let response: Response;
     try {
       response = await this.#untilClosed(
-        send(input, { ...init, signal: this.#controller.signal }),
+        fetchWithinOrigin(send, input, { ...init, signal: this.#controller.signal }),
         (unused) => void unused.body?.cancel().catch(() => {}),
       );
     } catch (error) {
@@ -77,7 +78,19 @@ export class Connection implements Disposable {
     }
     this.#contentType = response.headers.get("content-type")?.split(";")[0].trim() ?? "";
     this.#reader = response.body?.getReader();
-    if (!response.ok) throw httpError(response, await this.#readErrorBody(), context);
+    if (!response.ok) {
+      // A page is not told where.
+      const isHidden = response.type === "opaqueredirect";
+      const elsewhere = isHidden
+        ? "another address"
+        : redirectTarget(response, context.baseUrl)?.origin;
+      const text = await this.#readErrorBody();
+      throw httpError(
+        response,
+        elsewhere === undefined ? text : describeRedirect(elsewhere),
+        context,
+      );
+    }
     // The client only passes it on; the bytes are taken with `read()`.
     return new Response(null, { status: response.status, headers: response.headers });
   };
@@ -189,4 +202,9 @@ export class Connection implements Disposable {
       signal.removeEventListener("abort", onAbort);
     }
   }
+}
+
+/** The request is not sent there: it has the key and the whole conversation. */
+function describeRedirect(where: string): string {
+  return `the endpoint redirects to ${where}; set the provider's baseUrl to where it really is`;
 }

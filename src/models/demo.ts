@@ -51,7 +51,7 @@ async function playStep(
   signal.throwIfAborted();
   const { text, call, ...step } = planDemoStep(request);
   const thinking = request.thinkingLevel === "off" ? "" : step.thinking;
-  const blocks = new ReplyBlocks(sink);
+  const blocks = new ReplyBlocks(sink, []);
   const pieces = async (whole: string, add: (piece: string) => void) => {
     for (const piece of piecesOf(whole)) {
       add(piece);

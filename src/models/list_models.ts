@@ -2,6 +2,7 @@
  * The models that an endpoint offers. A small request of its own: the client library is not loaded for it.
  */
 
+import { fetchWithinOrigin } from "../agent/fetch_within_origin.ts";
 import type { Price } from "../agent/message.ts";
 import { ModelError } from "../errors.ts";
 
@@ -82,7 +83,7 @@ async function askFor(
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), LIMIT_MS);
   try {
-    const response = await send(url, {
+    const response = await fetchWithinOrigin(send, url, {
       headers: {
         accept: "application/json",
         ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),

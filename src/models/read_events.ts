@@ -184,7 +184,8 @@ class EventLines {
   }
 
   #malformed(data: string): ModelError {
-    const begin = shownText(data.slice(0, 200), this.#context.secrets);
+    // Cut last: of a key that is cut, the beginning would not be found.
+    const begin = shownText(data.slice(0, 4096), this.#context.secrets).slice(0, 200);
     return new ModelError("stream_error", `the endpoint sent an event that is not JSON: ${begin}`);
   }
 }

@@ -4,6 +4,7 @@
 
 import type { JsonObject, ToolCall } from "../agent/message.ts";
 import type { ModelEvent, ModelSink } from "../agent/model.ts";
+import { KeyFilter } from "./key_filter.ts";
 
 interface OpenText {
   readonly type: "text" | "thinking";
@@ -16,7 +17,11 @@ export interface OpenCall {
   readonly index: number;
   readonly id: string;
   readonly name: string;
+  /** The arguments as the endpoint has sent them. */
   text: string;
+  readonly filter: KeyFilter;
+  /** Without keys. */
+  shown: string;
 }
 
 /** Text and thinking follow each other; calls may be open beside them and beside each other. */
@@ -28,9 +33,14 @@ export class ReplyBlocks {
   /** Ids in use, each with the next number to tell another one apart. */
   #ids = new Map<string, number>();
   #wait: Promise<unknown> | undefined;
+  readonly #secrets: readonly string[];
+  #filter: KeyFilter;
 
-  constructor(sink: ModelSink) {
+  /** `secrets` are left out of text, thinking and arguments. */
+  constructor(sink: ModelSink, secrets: readonly string[]) {
     this.#sink = sink;
+    this.#secrets = secrets;
+    this.#filter = new KeyFilter(secrets);
   }
 
   /** Whether the reply has anything yet. */
@@ -54,22 +64,21 @@ export class ReplyBlocks {
   addText(delta: string): void {
     if (delta === "") return;
     const block = this.#open?.type === "text" ? this.#open : this.#start("text");
-    block.text += delta;
-    this.#emit({ type: "text_delta", index: block.index, delta });
+    this.#addTo(block, this.#filter.add(delta));
   }
 
   /** Adds to the thinking; `""` adds nothing. */
   addThinking(delta: string): void {
     if (delta === "") return;
     const block = this.#open?.type === "thinking" ? this.#open : this.#start("thinking");
-    block.text += delta;
-    this.#emit({ type: "thinking_delta", index: block.index, delta });
+    this.#addTo(block, this.#filter.add(delta));
   }
 
   /** Ends the text or thinking that is open. */
   closeText(): void {
     const block = this.#open;
     if (block === undefined) return;
+    this.#addTo(block, this.#filter.end());
     this.#open = undefined;
     this.#emit({ type: `${block.type}_end`, index: block.index, text: block.text });
   }
@@ -82,6 +91,8 @@ export class ReplyBlocks {
       id: this.#uniqueId(id),
       name: name || "unknown",
       text: "",
+      filter: new KeyFilter(this.#secrets),
+      shown: "",
     };
     this.#calls++;
     this.#emit({ type: "tool_input_start", index: call.index, id: call.id, name: call.name });
@@ -92,16 +103,30 @@ export class ReplyBlocks {
   addInput(call: OpenCall, delta: string): void {
     if (delta === "") return;
     call.text += delta;
-    this.#emit({ type: "tool_input_delta", index: call.index, delta });
+    this.#tellInput(call, call.filter.add(delta));
   }
 
   /** Ends a call: its arguments are complete. */
-  endCall({ index, id, name, text }: OpenCall): void {
+  endCall(call: OpenCall): void {
+    this.#tellInput(call, call.filter.end());
+    const { index, id, name, shown } = call;
     this.#emit({
       type: "tool_input_end",
       index,
-      call: { type: "toolCall", id, name, ...parseArguments(text) },
+      call: { type: "toolCall", id, name, ...parseArguments(shown) },
     });
+  }
+
+  #tellInput(call: OpenCall, delta: string): void {
+    if (delta === "") return;
+    call.shown += delta;
+    this.#emit({ type: "tool_input_delta", index: call.index, delta });
+  }
+
+  #addTo(block: OpenText, delta: string): void {
+    if (delta === "") return;
+    block.text += delta;
+    this.#emit({ type: `${block.type}_delta`, index: block.index, delta });
   }
 
   #start(type: OpenText["type"]): OpenText {

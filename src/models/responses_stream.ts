@@ -33,7 +33,7 @@ export class ResponsesStream implements ReplyDecoder {
 
   constructor(options: { sink: ModelSink; context: EndpointContext }) {
     this.#context = options.context;
-    this.#blocks = new ReplyBlocks(options.sink);
+    this.#blocks = new ReplyBlocks(options.sink, options.context.secrets);
   }
 
   get finished(): boolean {

@@ -19,6 +19,8 @@ export interface PrintOptions extends MessageSource {
   /** The folder that relative paths of the command line are meant from. */
   readonly currentFolder: string;
   readonly stdout: WritableStream<Uint8Array<ArrayBuffer>>;
+  /** Whether a person looks at stdout. */
+  readonly isTerminal: boolean;
   /** Tells when nobody reads stdout any more although nothing is written. */
   readonly watchClient?: (onGone: () => void) => Disposable;
   /** Aborted when a signal asks the program to end: what runs is stopped, saved and told. */
@@ -57,7 +59,7 @@ export async function runPrint(options: PrintOptions): Promise<HubEnd> {
   const sent = sendMessages(hub, messages);
   let isWritten = true;
   if (commandLine.mode === "json") await writeEvents({ ...output, dialect });
-  else isWritten = await writeAnswer(output);
+  else isWritten = await writeAnswer({ ...output, isTerminal: options.isTerminal });
   await sent;
   const end = await hub.ended;
   signal.removeEventListener("abort", stop);

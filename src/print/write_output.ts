@@ -1,5 +1,6 @@
 /** The stdout of a one-shot run: its events as the dialect's records, or only the last answer. */
 
+import { visibleText } from "../agent/visible_text.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { EncodeStream } from "../dialects/encode_stream.ts";
 import type { OutRecord } from "../session/command.ts";
@@ -26,11 +27,16 @@ export async function writeEvents(options: OutputOptions & { dialect: Dialect })
   }
 }
 
-/** Writes the answer that the run ended with and a line break; nothing when there is none. Returns whether it could. */
-export async function writeAnswer({ hub, progress, stdout }: OutputOptions): Promise<boolean> {
+/**
+ * Writes the answer that the run ended with and a line break; nothing when there is none. On a terminal nothing in it is obeyed: the model may
+ * repeat what a stranger wrote. Returns whether it could.
+ */
+export async function writeAnswer(
+  { hub, progress, stdout, isTerminal }: OutputOptions & { isTerminal: boolean },
+): Promise<boolean> {
   await hub.readable.pipeThrough(new EventStream(progress)).pipeTo(new WritableStream());
-  const { answer } = progress;
-  if (answer === undefined) return true;
+  if (progress.answer === undefined) return true;
+  const answer = isTerminal ? visibleText(progress.answer) : progress.answer;
   const writer = stdout.getWriter();
   try {
     await writer.write(new TextEncoder().encode(answer.endsWith("\n") ? answer : `${answer}\n`));

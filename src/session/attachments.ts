@@ -159,7 +159,7 @@ async function attach(given: string, options: MentionOptions): Promise<Attachmen
   }
   if (info.kind !== "file") return { kind: "unsuitable" };
   const limit = style.maxTextBytes;
-  const bytes = await files.read(real, { signal, limit: limit + 1 });
+  const bytes = await files.read(real, { signal, limit: limit + 1, isReal: true });
   const isWhole = bytes.length <= limit;
   const kind = sniffContent(bytes, { isWhole });
   if (kind === "binary") return { kind: "unsuitable" };
@@ -174,7 +174,11 @@ async function attachImage(
   { host, signal }: MentionOptions,
 ): Promise<Attachment> {
   if (info.size > MAX_IMAGE_BYTES) return { kind: "too_large" };
-  const bytes = await host.files.read(real, { signal, limit: MAX_IMAGE_BYTES + 1 });
+  const bytes = await host.files.read(real, {
+    signal,
+    limit: MAX_IMAGE_BYTES + 1,
+    isReal: true,
+  });
   if (bytes.length > MAX_IMAGE_BYTES) return { kind: "too_large" };
   const filename = host.paths.basename(path);
   return {

@@ -88,6 +88,8 @@ export class Jobs {
   readonly #endListeners = new Set<(job: EndedJob) => void>();
   /** Jobs that count already, although they are not told yet. */
   readonly #coming = { shell: 0, agent: 0 };
+  /** Resolves when everything that a coming job needs is there. */
+  #prepared: Promise<unknown> = Promise.resolve();
 
   constructor(options: JobsOptions) {
     this.#options = options;
@@ -195,6 +197,13 @@ export class Jobs {
     }
     this.#coming.agent++;
     return { [Symbol.dispose]: () => void this.#coming.agent-- };
+  }
+
+  /** Prepares jobs one after another, so that those of one reply are numbered in the order of its calls. Throws like `prepare`. */
+  async prepareInOrder<Thing>(prepare: () => Promise<Thing>): Promise<Thing> {
+    const prepared = this.#prepared.then(prepare);
+    this.#prepared = prepared.catch(() => {});
+    return await prepared;
   }
 
   /** Takes over a subagent. Returns the line that tells of it, and how to say that it went on a step. */

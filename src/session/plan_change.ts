@@ -103,7 +103,7 @@ export async function readBaseText(
       refuseCredentials: true,
     });
     if (info?.kind !== "file") return undefined;
-    const bytes = await host.files.read(path, { signal, limit: MAX_BASE_BYTES + 1 });
+    const bytes = await host.files.read(path, { signal, limit: MAX_BASE_BYTES + 1, isReal: true });
     if (bytes.length > MAX_BASE_BYTES || sniffContent(bytes, { isWhole: true }) !== "text") {
       return undefined;
     }

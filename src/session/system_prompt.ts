@@ -76,7 +76,7 @@ async function readContextFiles(settings: Settings): Promise<string[]> {
   const found: string[] = [];
   for (const folder of [home, ...(await projectFolders(host, workspace)).reverse()]) {
     const names = folder === home ? ["AGENTS.md"] : CONTEXT_FILES;
-    const text = await readFirst(host, names.map((name) => host.paths.join(folder, name)));
+    const text = await readFirst(settings, names.map((name) => host.paths.join(folder, name)));
     if (text !== undefined) found.push(text);
   }
   return found;
@@ -100,12 +100,20 @@ async function hasGit(host: Host, folder: string): Promise<boolean> {
   return await host.files.lstat(host.paths.join(folder, ".git")) !== undefined;
 }
 
-async function readFirst(host: Host, paths: readonly string[]): Promise<string | undefined> {
+async function readFirst(
+  { host, isCredentialFile }: Settings,
+  paths: readonly string[],
+): Promise<string | undefined> {
   for (const path of paths) {
     if (!accessTo(host, path).read) continue;
     try {
       const info = await host.files.stat(path);
       if (info?.kind !== "file") continue;
+      // A folder that nobody trusts may hold a symlink to the user's keys.
+      if (isCredentialFile(await host.files.realPath(path))) {
+        host.warn(`weir: ${path} leads to a credential file; it is left out`);
+        continue;
+      }
       const bytes = await host.files.read(path, {
         signal: new AbortController().signal,
         limit: MAX_CONTEXT_BYTES,

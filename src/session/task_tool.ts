@@ -95,8 +95,10 @@ async function runInBackground(args: JsonObject, kit: SubagentKit): Promise<Tool
   if (typeof reserved === "string") return errorOutcome(reserved);
   using _room = reserved;
   const { host } = settings;
-  const logPath = host.paths.join(await settings.outputFolder(), takeLogName());
-  const log = await host.files.openAppend(logPath, { mode: 0o600 });
+  const { logPath, log } = await jobs.prepareInOrder(async () => {
+    const logPath = host.paths.join(await settings.outputFolder(), takeLogName());
+    return { logPath, log: await host.files.openAppend(logPath, { mode: 0o600 }) };
+  });
   const subagent = createSubagent(args, kit);
   const stopper = new AbortController();
   const begin = Promise.withResolvers<void>();

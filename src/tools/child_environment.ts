@@ -4,12 +4,14 @@
 
 const SECRET_NAME = new RegExp(
   [
-    "(^|_)KEY(_ID|_BASE64|_B64)?$",
+    "(^|_)KEYS?(_ID|_BASE64|_B64|_V?\\d+)?$",
     "(API|ACCESS|PRIVATE|SECRET)_?KEY",
     "(TOKEN|SECRET)S?$",
     "(^|_)(TOKEN|SECRET)_",
     "PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL",
-    "(^|_)(AUTH|PASS|PAT)$",
+    "(^|_)(AUTH|PAT|AUTH_CONFIG)$",
+    "(^|_)(SSH)?PASS$",
+    "_PWD$",
     "^WEIR_API",
     "^(AWS|AZURE|GOOGLE|GCP)_.*(SECRET|TOKEN|KEY|SAS)",
     "CONNECTION_?STRING",

@@ -11,8 +11,10 @@ import {
   type ToolOutcome,
 } from "../agent/tool.ts";
 import { parseArguments } from "./arguments.ts";
+import { changeInTurn } from "./change_in_turn.ts";
 import { findPath } from "./find_path.ts";
 import { applyChanges, type Edit, planChanges, type TextChange } from "./plan_changes.ts";
+import { SNIFF_BYTES, sniffContent } from "./sniff_content.ts";
 import { cannot, runFileTool } from "./tool_failure.ts";
 import { unifiedDiff } from "./unified_diff.ts";
 
@@ -29,6 +31,7 @@ export interface EditPlan {
   readonly hasBom: boolean;
   /** Of the file as it was read. */
   readonly modifiedMs: number;
+  readonly size: number;
 }
 
 const MAX_FILE_BYTES = 50 * 1000 * 1000;
@@ -100,8 +103,17 @@ export async function planEdit(
   if (info === undefined) throw fail("it does not exist, use write to make it");
   if (info.kind === "folder") throw fail("it is a folder");
   if (info.kind !== "file") throw fail("it is not a regular file");
-  const bytes = await host.files.read(path, { signal, limit: MAX_FILE_BYTES + 1 });
+  const bytes = await host.files.read(path, {
+    signal,
+    limit: MAX_FILE_BYTES + 1,
+    isReal: true,
+  });
   if (bytes.length > MAX_FILE_BYTES) throw fail("it is larger than 50 MB");
+  // UTF-16 without a mark looks like this: what is put in would be read wrong there.
+  const isWhole = bytes.length <= SNIFF_BYTES;
+  if (sniffContent(bytes.subarray(0, SNIFF_BYTES), { isWhole }) === "binary") {
+    throw fail("it is not UTF-8 text, an edit would damage it");
+  }
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -119,7 +131,7 @@ export async function planEdit(
   );
   if (length > MAX_FILE_BYTES) throw fail("the result would be larger than 50 MB");
   const after = applyChanges(before, changes);
-  return { path, before, after, changes, hasBom, modifiedMs: info.modifiedMs };
+  return { path, before, after, changes, hasBom, modifiedMs: info.modifiedMs, size: info.size };
 }
 
 function parseEdit(args: JsonObject): ParsedArguments<EditArguments> {
@@ -139,13 +151,20 @@ function parseEdit(args: JsonObject): ParsedArguments<EditArguments> {
 }
 
 async function editFile(args: EditArguments, context: ToolContext): Promise<ToolOutcome> {
+  const options = { action: "edit", context, refuseCredentials: true };
+  const { path } = await findPath(args.path, options);
+  return await changeInTurn(path, () => editInTurn(args, context));
+}
+
+async function editInTurn(args: EditArguments, context: ToolContext): Promise<ToolOutcome> {
   const { files } = context.host;
   const { signal } = context;
-  const { path, before, after, changes, hasBom, modifiedMs } = await planEdit(args, context);
+  const { path, before, after, changes, hasBom, ...read } = await planEdit(args, context);
   const limits = { path: args.path, maxLength: MAX_DIFF_LENGTH };
   const { diff, firstChangedLine } = await unifiedDiff(before, changes, limits);
   const bytes = new TextEncoder().encode(hasBom ? "\uFEFF" + after : after);
-  if ((await files.stat(path))?.modifiedMs !== modifiedMs) {
+  const now = await files.stat(path);
+  if (now?.modifiedMs !== read.modifiedMs || now.size !== read.size) {
     throw cannot("edit", args.path, "it was changed at the same time, read it again");
   }
   await files.replace(path, bytes, { signal });

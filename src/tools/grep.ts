@@ -76,6 +76,9 @@ export const grepTool: Tool<GrepArguments> = {
       const accepts = globFilter(args.glob);
       const root = await openSearchRoot(args.path, context);
       if ("problem" in root) return errorOutcome(root.problem);
+      if (root.kind === "file" && root.isCredentialFile("")) {
+        return errorOutcome(`Denied by approval policy: ${args.path} is a credential file`);
+      }
       using grep = new Grep(args, { pattern, root, context });
       const files = root.kind === "file" ? oneFile() : grep.filesLike(accepts);
       return textOutcome(await grep.run(files));
@@ -143,7 +146,7 @@ class Grep implements Disposable {
   async *filesLike(accepts: (path: string) => boolean): AsyncGenerator<string> {
     for await (const entry of walk(this.#root.path, this.#context)) {
       if (entry.kind !== "file" || !accepts(entry.path)) continue;
-      if (!this.#context.isCredentialFile(this.#root.resolve(entry.path))) yield entry.path;
+      if (!this.#root.isCredentialFile(entry.path)) yield entry.path;
     }
   }
 

@@ -77,6 +77,11 @@ class EditTarget {
     const problem = (text: string): Found => ({ ok: false, problem: text });
     const wanted = withLineFeeds(edit.oldText);
     if (wanted === "") return problem(`old text${of} is empty, use write to make a file`);
+    // It could match the half of a character, and the other half would be lost.
+    if (!wanted.isWellFormed()) return problem(`old text${of} begins or ends inside a character`);
+    if (!edit.newText.isWellFormed()) {
+      return problem(`new text${of} has half of a character in it, send it whole`);
+    }
     if (wanted === withLineFeeds(edit.newText)) {
       return problem(`old and new text${of} are the same, nothing would change`);
     }

@@ -81,7 +81,9 @@ async function readFile(args: ReadArguments, context: ToolContext): Promise<Tool
   }
   if (info.kind === "folder") throw cannot("read", args.path, "it is a folder, use ls");
   if (info.kind !== "file") throw cannot("read", args.path, "it is not a regular file");
-  await using reader = new ByteReader(await host.files.openRead(path, {}), { signal });
+  await using reader = new ByteReader(await host.files.openRead(path, { isReal: true }), {
+    signal,
+  });
   const head = await reader.peek(SNIFF_BYTES);
   const kind = sniffContent(head.subarray(0, SNIFF_BYTES), {
     isWhole: head.length < SNIFF_BYTES,

@@ -45,13 +45,15 @@ export async function* searchFile(
 ): AsyncGenerator<FoundLine> {
   const { host, signal } = options;
   const search = new LineSearch(options);
-  const start = await host.files.read(path, { signal, limit: WHOLE_BYTES });
+  const start = await host.files.read(path, { signal, limit: WHOLE_BYTES, isReal: true });
   if (start.subarray(0, BINARY_CHECK_BYTES).includes(0)) return;
   const decoder = new TextDecoder();
   yield* search.push(decoder.decode(start, { stream: true }));
   if (start.length === WHOLE_BYTES) {
     // Leaving the loop early closes the file.
-    for await (const bytes of await host.files.openRead(path, { start: WHOLE_BYTES })) {
+    for await (
+      const bytes of await host.files.openRead(path, { start: WHOLE_BYTES, isReal: true })
+    ) {
       signal.throwIfAborted();
       yield* search.push(decoder.decode(bytes, { stream: true }));
     }

@@ -46,5 +46,9 @@ export function shownLine(text: string): string {
 /** A path on one line: control characters are written as escapes. */
 export function shownPath(path: string): string {
   // deno-lint-ignore no-control-regex -- they are what is looked for
-  return path.replace(/[\x00-\x1f\x7f]/g, (character) => JSON.stringify(character).slice(1, -1));
+  return path.replace(/[\x00-\x1f]/g, (character) => JSON.stringify(character).slice(1, -1))
+    .replace(
+      /[\x7f-\x9f\u2028\u2029]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
 }

@@ -9,6 +9,8 @@ import type { FileInfo, Host } from "../host.ts";
 export interface SearchRoot {
   /** Absolute. */
   readonly path: string;
+  /** Whether something below, or the root itself (`""`), is a credential file, also by its path without symlinks. */
+  isCredentialFile(relative: string): boolean;
   readonly kind: FileInfo["kind"];
   /** Path of something below, relative to the root, as the model is told: relative to the workspace where it is inside. */
   name(relative: string): string;
@@ -24,22 +26,29 @@ export async function openSearchRoot(
   const { host, workspace } = context;
   const { paths } = host;
   const asked = paths.resolve(workspace, path ?? ".");
-  const info = await host.files.stat(asked);
-  if (info === undefined) return { problem: `path: ${path} does not exist` };
-  if (info.kind !== "file" && info.kind !== "folder") {
-    return { problem: `path: ${path} is neither a file nor a folder` };
-  }
+  const odd = { problem: `path: ${path} is neither a file nor a folder` };
+  const first = await host.files.stat(asked);
+  if (first === undefined) return { problem: `path: ${path} does not exist` };
+  // What is a pipe or a device has no real path.
+  if (first.kind !== "file" && first.kind !== "folder") return odd;
+  const real = await host.files.realPath(asked);
+  const info = await host.files.lstat(real);
+  if (info?.kind !== "file" && info?.kind !== "folder") return odd;
   const shown = shownRoot(host, { workspace, asked });
   const sep = paths.separator;
   return {
-    path: asked,
+    path: real,
     kind: info.kind,
     name(relative) {
       const name = sep === "/" ? relative : relative.replaceAll("/", sep);
       if (shown === "" || name === "") return shown || name;
       return shown.endsWith(sep) ? shown + name : shown + sep + name;
     },
-    resolve: (relative) => relative === "" ? asked : paths.join(asked, relative),
+    isCredentialFile: (relative) =>
+      [asked, real].some((root) =>
+        context.isCredentialFile(relative === "" ? root : paths.join(root, relative))
+      ),
+    resolve: (relative) => relative === "" ? real : paths.join(real, relative),
   };
 }
 

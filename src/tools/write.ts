@@ -11,6 +11,7 @@ import {
   type ToolOutcome,
 } from "../agent/tool.ts";
 import { parseArguments } from "./arguments.ts";
+import { changeInTurn } from "./change_in_turn.ts";
 import { findPath } from "./find_path.ts";
 import { cannot, runFileTool } from "./tool_failure.ts";
 
@@ -56,9 +57,12 @@ async function writeFile(args: WriteArguments, context: ToolContext): Promise<To
   if (info !== undefined && info.kind !== "file") {
     throw cannot("write", args.path, "it is not a regular file");
   }
+  if (!args.content.isWellFormed()) {
+    throw cannot("write", args.path, "the content has half of a character in it, send it whole");
+  }
   const bytes = new TextEncoder().encode(args.content);
   if (info === undefined) await host.files.makeFolder(host.paths.dirname(path));
-  await host.files.replace(path, bytes, { signal });
+  await changeInTurn(path, () => host.files.replace(path, bytes, { signal }));
   const size = bytes.length === 1 ? "1 byte" : `${bytes.length} bytes`;
   return textOutcome(`Wrote ${size} to ${args.path} (${info ? "replaced" : "created"})`);
 }

@@ -32,6 +32,11 @@ Deno.test("childEnvironment() leaves out what looks like a secret", () => {
       "SSH_PASSPHRASE",
       "AZURE_STORAGE_CONNECTION_STRING",
       "PRIVATE_KEY_PEM",
+      "MYSQL_PWD",
+      "SSHPASS",
+      "DOCKER_AUTH_CONFIG",
+      "SIGNING_KEYS",
+      "ENCRYPTION_KEY_V2",
     ],
   ];
   assertEquals(kept(secrets), []);

@@ -1,5 +1,6 @@
 /** How a tool call looks to the client, live and in replay. Knows no event and no request. */
 
+import { visibleText } from "../../agent/visible_text.ts";
 import type { ImageBlock, JsonObject, TextBlock, ToolCall } from "../../agent/message.ts";
 import type { PlannedChange } from "../../session/plan_change.ts";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
@@ -177,7 +178,8 @@ function firstLine(text: string): string {
   return cut(line);
 }
 
-/** At most as long as a title may be, never cut inside a character. */
-function cut(text: string): string {
+/** At most as long as a title may be, never cut inside a character; nothing in it that a person could not see. */
+function cut(given: string): string {
+  const text = visibleText(given);
   return text.length <= MAX_TITLE ? text : [...text].slice(0, MAX_TITLE).join("");
 }

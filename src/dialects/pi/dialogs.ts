@@ -1,5 +1,6 @@
 /** What clients are asked and how they answer. Knows no question but the one about a call. */
 
+import { visibleText } from "../../agent/visible_text.ts";
 import type { ApprovalRequest } from "../../session/client_help.ts";
 import type { SessionEvent } from "../../session/event.ts";
 
@@ -20,7 +21,7 @@ export function encodeApproval(
     type: "extension_ui_request",
     id,
     method: "select",
-    title: `Allow ${request.call.name}?\n${subjectOf(request)}`,
+    title: `Allow ${request.call.name}?\n${visibleText(subjectOf(request))}`,
     options,
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
     toolCallId: request.call.id,

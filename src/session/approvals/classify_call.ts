@@ -41,7 +41,7 @@ export async function classifyCall(
   const { name, args } = call;
   if (FREE_TOOLS.has(name)) return FREE;
   if (name === "bash") {
-    const own = findOwnFile(String(args.command), options);
+    const own = await findOwnFile(String(args.command), options);
     if (own !== undefined) return { class: "refused", reason: `${own} is a credential file` };
     return classifyCommand(String(args.command), {
       credentialPatterns: options.credentialPatterns,
@@ -67,22 +67,27 @@ export async function classifyCall(
 }
 
 /**
- * A word of a command that names one of Weir's own files with keys. Other names are known by their base name alone, and `config.jsonc` is an ordinary name
- * elsewhere. Like all analysis of commands this is a seat belt.
+ * A word of a command that names, also through symlinks, one of Weir's own files with keys or the environment of a process. Other names are
+ * known by their base name alone, and `config.jsonc` is an ordinary name elsewhere. Like all analysis of commands this is a seat belt.
  */
-function findOwnFile(command: string, options: ClassifyOptions): string | undefined {
+async function findOwnFile(
+  command: string,
+  options: ClassifyOptions,
+): Promise<string | undefined> {
   const { host, workspace } = options;
   for (const word of command.split(/[\s"'`;|&<>()=]+/)) {
-    if (!word.endsWith(OWN_FILE)) continue;
+    if (!OWN_FILES.some((name) => word.endsWith(name))) continue;
     const expanded = word
       .replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, () => host.homeFolder)
       .replace(/^(?:\$WEIR_HOME|\$\{WEIR_HOME\})(?=\/)/, () => host.getEnv("WEIR_HOME") ?? "");
-    if (options.isCredentialFile(host.paths.resolve(workspace, expanded))) return word;
+    const path = host.paths.resolve(workspace, expanded);
+    if (options.isCredentialFile(path)) return word;
+    if (options.isCredentialFile(await resolveAsFarAsPossible(host, path))) return word;
   }
   return undefined;
 }
 
-const OWN_FILE = "config.jsonc";
+const OWN_FILES = ["config.jsonc", "/environ"];
 
 function isInside(host: Host, folder: string, path: string): boolean {
   const relative = host.paths.relative(folder, path);

@@ -71,13 +71,17 @@ function matchesGlob(name: string, pattern: string): boolean {
   return inPattern === pattern.length;
 }
 
+/** The environment of a running process, where keys are handed over. */
+const PROCESS_ENVIRONMENT = /^\/proc\/(?:.+\/)?environ$/;
+
 /**
- * The check of a process: built-in and configured names, and Weir's own files with keys, by their whole paths. Everything that opens files asks it, with
- * the path as given and as resolved.
+ * The check of a process: built-in and configured names, the environments of processes, and Weir's own files with keys, by their whole paths.
+ * Everything that opens files asks it, with the path as given and as resolved.
  */
 export function createCredentialCheck(
   options: { patterns: readonly string[]; ownFiles: readonly string[] },
 ): (path: string) => boolean {
   const ownFiles = new Set(options.ownFiles);
-  return (path) => ownFiles.has(path) || isCredentialFile(path, options);
+  return (path) =>
+    ownFiles.has(path) || PROCESS_ENVIRONMENT.test(path) || isCredentialFile(path, options);
 }

@@ -23,12 +23,7 @@ export async function decideCall(
   options: DecideOptions,
 ): Promise<CallDecision> {
   const { settings } = options;
-  const classified = await classifyCall({ name: call.name, args }, {
-    host: settings.host,
-    workspace: settings.workspace,
-    credentialPatterns: settings.credentialPatterns,
-    isCredentialFile: settings.isCredentialFile,
-  });
+  const classified = await classify(call, args, settings);
   if (classified.class === "free") return { run: true };
   if (classified.class === "refused") {
     const text = `Denied by approval policy: ${classified.reason}`;
@@ -48,6 +43,21 @@ export async function decideCall(
   return { run: "asked", answer: answer.then((verdict) => verdict ?? refusal) };
 }
 
+function classify(call: ToolCall, args: JsonObject, settings: Settings): Promise<CallClass> {
+  return classifyCall({ name: call.name, args }, {
+    host: settings.host,
+    workspace: settings.workspace,
+    credentialPatterns: settings.credentialPatterns,
+    isCredentialFile: settings.isCredentialFile,
+  });
+}
+
+/** A person takes time to answer, and a symlink may lead elsewhere meanwhile: the answer holds for what was asked. */
+function isStillAsked(asked: CallClass, now: CallClass): boolean {
+  if (asked.class === "free" || now.class === "free") return asked.class === now.class;
+  return asked.class === now.class && asked.outside === now.outside;
+}
+
 async function askClient(
   { call, args, classified }: {
     call: ToolCall;
@@ -64,6 +74,12 @@ async function askClient(
   );
   if (answer === undefined) return undefined;
   signal.throwIfAborted();
-  if (answer.allowed) return { run: true };
+  if (answer.allowed && isStillAsked(classified, await classify(call, args, settings))) {
+    return { run: true };
+  }
+  if (answer.allowed) {
+    const text = "not run: the path leads elsewhere than when it was allowed, ask again";
+    return { run: false, cause: "asks", text };
+  }
   return { run: false, cause: always ? "always_asks" : "asks", text: answer.text };
 }
