@@ -2,6 +2,7 @@
  * The calls of a Chat Completions reply, put together from fragments. Knows how endpoints number and name fragments, nothing else.
  */
 
+import { ParseTries } from "./parse_tries.ts";
 import { type OpenCall, parseArguments, type ReplyBlocks } from "./reply_blocks.ts";
 
 /** A part of a call; any of its fields may be missing, `null` or empty. */
@@ -18,6 +19,7 @@ interface Call {
   /** Arguments from before it was open. */
   early: string;
   open: OpenCall | undefined;
+  readonly tries: ParseTries;
 }
 
 /**
@@ -87,13 +89,14 @@ export class ChatCalls {
     // Endpoints that send calls whole give them all the number 0, or neither number nor id.
     const isNext = name !== "" && known.name !== "" &&
       (otherId
-        ? name !== known.name || text === "" || isWhole(text)
-        : (index === undefined || id === "") && input.startsWith("{") && isWhole(text));
+        ? name !== known.name || text === "" || isWhole(text, known.tries)
+        : (index === undefined || id === "") && input.startsWith("{") &&
+          isWhole(text, known.tries));
     return isNext ? this.#add(id, index) : known;
   }
 
   #add(id: string, index: number | undefined): Call {
-    const call: Call = { id: "", name: "", early: "", open: undefined };
+    const call: Call = { id: "", name: "", early: "", open: undefined, tries: new ParseTries() };
     // Without a number of its own it comes after all that have come.
     const isFree = index !== undefined && !this.#places.has(index);
     const place = isFree ? index : this.#lastPlace + 1;
@@ -126,7 +129,9 @@ function inputOf(input: unknown): string {
   return typeof input === "object" && input !== null ? JSON.stringify(input) : "";
 }
 
-/** Whether the text is a complete JSON object. */
-function isWhole(text: string): boolean {
-  return text.trimEnd().endsWith("}") && parseArguments(text).rawArguments === undefined;
+/** Whether the text is a complete JSON object; `false` when that was asked too often. */
+function isWhole(text: string, tries: ParseTries): boolean {
+  // Even to look at its end costs as much as the text is long.
+  return tries.allow(text) && text.trimEnd().endsWith("}") &&
+    parseArguments(text).rawArguments === undefined;
 }

@@ -12,13 +12,14 @@ export interface EndpointContext {
   readonly secrets: readonly string[];
 }
 
+// No part takes any number of word characters behind a word: a text that repeats it would be searched anew from each place.
 const OVERFLOW = new RegExp(
   [
     "context_length_exceeded",
     "exceed_context_size",
     "(?:maximum|max|model'?s) context (?:length|window|size)",
     "context (?:length|window|size|limit) (?:is |was |has been )?(?:exceeded|too)",
-    "exceed\\w*(?: the)?(?: available| model'?s| maximum| allowed)* (?:context|input|token|prompt)",
+    "exceed(?:s|ed|ing)?(?: the)?(?: available| model'?s| maximum| allowed)* (?:context|input|token|prompt)",
     "too many (?:input |prompt )?tokens",
     "(?:prompt|input|request|messages?)(?: \\w+)? (?:is|are|was) too (?:long|large)",
     "input(?: token)?s? (?:length|count)? ?(?:exceeds?|is too)",

@@ -6,6 +6,7 @@
 import { ModelError } from "../errors.ts";
 import type { Connection } from "./connection.ts";
 import { cutError, type EndpointContext } from "./model_error.ts";
+import { ParseTries } from "./parse_tries.ts";
 import { shownText } from "../agent/redact.ts";
 
 /** A line longer than this is no part of a reply. */
@@ -85,6 +86,7 @@ class EventLines {
   #eventName = "";
   /** Data of the event so far that is no JSON yet: its value may go on in the next `data:` line. */
   #data: string | undefined;
+  readonly #tries = new ParseTries();
   /** An answer that is one JSON value without being a stream. */
   #plain: string | undefined;
   #seen = false;
@@ -122,7 +124,9 @@ class EventLines {
       else this.isEventStream = false;
       return;
     }
-    if (this.#data !== undefined) throw cutError("it ended in the middle of an event");
+    if (this.#data !== undefined && !this.#takeData(this.#data)) {
+      throw cutError("it ended in the middle of an event");
+    }
   }
 
   #line(line: string): void {
@@ -134,7 +138,10 @@ class EventLines {
     } else if (line.startsWith("data:")) {
       this.#dataLine(line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5));
     } else if (line === "") {
-      if (this.#data !== undefined) throw this.#malformed(this.#data);
+      // Its value may not have been looked for at every line.
+      if (this.#data !== undefined && !this.#takeData(this.#data)) {
+        throw this.#malformed(this.#data);
+      }
       this.#eventName = "";
     } else if (line.startsWith("event:")) {
       this.#eventName = line.slice(6).trim();
@@ -150,23 +157,30 @@ class EventLines {
   #dataLine(data: string): void {
     this.#seen = true;
     this.isEventStream = true;
-    const text = this.#data === undefined ? data : `${this.#data}\n${data}`;
-    if (text.trim() === "[DONE]") {
-      this.done = true;
-      return;
+    if (this.#data !== undefined) return this.#moreData(`${this.#data}\n${data}`, data);
+    const trimmed = data.trim();
+    if (trimmed === "[DONE]") this.done = true;
+    else if (trimmed !== "" && !this.#takeData(data)) {
+      this.#data = data;
+      this.#tries.reset();
     }
-    if (text.trim() === "") return;
+  }
+
+  /** A value over several lines is rare: only then is it tried again, at the line that can end it. */
+  #moreData(text: string, lastLine: string): void {
     if (text.length > LONGEST_LINE) throw this.#malformed(text);
-    // A value over several lines is rare: only then is it tried again, at the line that can end it.
-    const canEnd = this.#data === undefined || /^\s*[}\]]/.test(data) ||
-      data.trimEnd().endsWith("}");
-    const value = canEnd ? parse(text) : undefined;
-    if (value === undefined) {
-      this.#data = text;
-      return;
-    }
+    this.#data = text;
+    const canEnd = /^\s*[}\]]/.test(lastLine) || lastLine.trimEnd().endsWith("}");
+    if (canEnd && this.#tries.allow(text)) this.#takeData(text);
+  }
+
+  /** Whether the text was a value; nothing waits then. */
+  #takeData(text: string): boolean {
+    const value = parse(text);
+    if (value === undefined) return false;
     this.#data = undefined;
     this.#decoder.take(value, this.#eventName);
+    return true;
   }
 
   #malformed(data: string): ModelError {

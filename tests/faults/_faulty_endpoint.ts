@@ -19,6 +19,7 @@ export class FaultyEndpoint implements AsyncDisposable {
   readonly #accepting: Promise<void>;
   readonly #gone = new AbortController();
   #behaviour: Behaviour | undefined;
+  #reset: string | undefined;
 
   /** Requests that it has misbehaved to since the last `misbehave`. */
   count = 0;
@@ -41,8 +42,15 @@ export class FaultyEndpoint implements AsyncDisposable {
     };
   }
 
+  /** The next connection gets this much of an answer, and is reset then. */
+  resetNext(answer: string): void {
+    this.behave();
+    this.#reset = answer;
+  }
+
   behave(): void {
     this.#behaviour = undefined;
+    this.#reset = undefined;
     this.count = 0;
     for (const conn of this.#open) close(conn);
   }
@@ -67,6 +75,17 @@ export class FaultyEndpoint implements AsyncDisposable {
   }
 
   async #serve(conn: Deno.TcpConn): Promise<void> {
+    const reset = this.#reset;
+    this.#reset = undefined;
+    if (reset !== undefined) {
+      this.count++;
+      // A connection that is closed with bytes that nobody has read is reset, not ended.
+      await conn.read(new Uint8Array(1));
+      await write(conn, reset);
+      // A reset throws away what the other side has not taken yet.
+      if (reset !== "") await new Promise((resolve) => setTimeout(resolve, 30));
+      return;
+    }
     if (this.#behaviour !== undefined) {
       const behaviour = this.#behaviour;
       return await behaviour(conn, { text: await readRequest(conn), gone: this.#gone.signal });

@@ -2,6 +2,7 @@
 
 /** As much as it takes. */
 const KIB = 512;
+const INODES = 300;
 const FILLER = ".filler";
 
 /** What a test says that needs a small disk; why there can be none is printed. */
@@ -34,9 +35,19 @@ export class SmallDisk implements AsyncDisposable {
     }
   }
 
-  /** Gives the space back. */
+  /** Takes every file that is left: what is there can still grow. */
+  takeFiles(): void {
+    Deno.mkdirSync(`${this.#path}/${FILLER}`);
+    try {
+      for (let n = 0;; n++) Deno.createSync(`${this.#path}/${FILLER}/${n}`).close();
+    } catch {
+      // None is left.
+    }
+  }
+
+  /** Gives back what `fill` or `takeFiles` took. */
   free(): void {
-    Deno.removeSync(`${this.#path}/${FILLER}`);
+    Deno.removeSync(`${this.#path}/${FILLER}`, { recursive: true });
   }
 
   /** Fails while a file on it is open for writing. */
@@ -57,7 +68,15 @@ export async function mountSmallDisk(path: string): Promise<SmallDisk> {
     const file = `${path}/${name}`;
     files.push([file, await Deno.readFile(file), (await Deno.stat(file)).mode ?? 0o600]);
   }
-  await run("mount", "-t", "tmpfs", "-o", `size=${KIB}k,mode=0700`, "weir-test", path);
+  await run(
+    "mount",
+    "-t",
+    "tmpfs",
+    "-o",
+    `size=${KIB}k,nr_inodes=${INODES},mode=0700`,
+    "weir-test",
+    path,
+  );
   for (const [file, bytes, mode] of files) {
     await Deno.writeFile(file, bytes, { mode: mode & 0o777 });
   }
