@@ -12,6 +12,7 @@ import {
 import { visibleText } from "./agent/visible_text.ts";
 import type { CommandIo } from "./cli/command_io.ts";
 import { createDenoHost } from "./deno/deno_host.ts";
+import { errorOutput, guardConsole } from "./deno/error_output.ts";
 import { guardAccess } from "./deno/guard_access.ts";
 import { mayUse } from "./deno/permissions.ts";
 import { watchOutput } from "./deno/watch_output.ts";
@@ -28,13 +29,11 @@ const SIGNALS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 /** Runs the program with the arguments of the process and exits. */
 export async function main(): Promise<never> {
   // stdout carries protocol only; whatever a dependency logs goes to stderr.
-  for (const method of ["log", "info", "debug", "table", "dir", "group"] as const) {
-    // deno-lint-ignore no-console
-    console[method] = (...values: unknown[]) => console.error(...values);
-  }
+  guardConsole();
   guardAccess();
-  const host = createDenoHost();
-  Deno.exit(await runProgram(Deno.args, host));
+  const code = await runProgram(Deno.args, createDenoHost());
+  await errorOutput.settle();
+  Deno.exit(code);
 }
 
 async function runProgram(args: readonly string[], host: Host): Promise<number> {

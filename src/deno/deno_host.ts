@@ -7,6 +7,7 @@ import type { Host } from "../host.ts";
 import { DenoFiles } from "./deno_files.ts";
 import { DenoProcesses } from "./deno_processes.ts";
 import { describeLimits } from "./describe_limits.ts";
+import { errorOutput } from "./error_output.ts";
 import { guardFiles } from "./guarded_files.ts";
 import { hasAll, readVariable } from "./permissions.ts";
 import { systemPaths } from "./system_paths.ts";
@@ -41,12 +42,7 @@ function findHomeFolder(): string {
   return named || (hasAll("env") ? systemPaths.resolve("/", "/") : "");
 }
 
-/** What it says may quote anything, so nothing of it steers the terminal. Synchronous, so that the line is out before an exit that follows. A stderr that nobody reads is no failure. */
+/** What it says may quote anything, so nothing of it steers the terminal. */
 function warn(line: string): void {
-  try {
-    const bytes = new TextEncoder().encode(visibleText(line) + "\n");
-    for (let done = 0; done < bytes.length;) done += Deno.stderr.writeSync(bytes.subarray(done));
-  } catch {
-    // There is nowhere left to say it.
-  }
+  errorOutput.write(visibleText(line) + "\n");
 }

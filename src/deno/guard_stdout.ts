@@ -4,22 +4,21 @@
  */
 
 import { builtInModule } from "./built_in_module.ts";
+import { errorOutput } from "./error_output.ts";
 
 /**
  * From now on `Deno.stdout.write`, `Deno.stdout.writeSync` and Node's `process.stdout` write to stderr. Whoever owns stdout takes
  * `Deno.stdout.writable` before.
  */
 export function guardStdout(): void {
+  const writeSync = (bytes: Uint8Array) => {
+    errorOutput.writeBytes(bytes);
+    return bytes.length;
+  };
   const instead = {
-    write: (bytes: Uint8Array) => Deno.stderr.write(bytes),
-    writeSync: (bytes: Uint8Array) => Deno.stderr.writeSync(bytes),
-    writable: new WritableStream<Uint8Array>({
-      write: async (bytes) => {
-        for (let done = 0; done < bytes.length;) {
-          done += await Deno.stderr.write(bytes.subarray(done));
-        }
-      },
-    }),
+    write: (bytes: Uint8Array) => Promise.resolve(writeSync(bytes)),
+    writeSync,
+    writable: new WritableStream<Uint8Array>({ write: (bytes) => void writeSync(bytes) }),
     close: () => {},
   };
   for (const [name, value] of Object.entries(instead)) {

@@ -21,6 +21,8 @@ export interface WeirOptions {
   program?: readonly string[];
   /** How long each wait may take; default 15000. */
   timeoutMs?: number;
+  /** Reads stderr only when the process has ended. */
+  holdsErrors?: boolean;
 }
 
 /** How the process ended: by itself with `code`, or by `signal`. */
@@ -95,7 +97,9 @@ export class WeirProcess implements AsyncDisposable {
     this.#output = this.#child.stdout.getReader();
     this.#errors = this.#child.stderr.getReader();
     this.#reading = this.#read();
-    this.#readingErrors = this.#readErrors();
+    this.#readingErrors = options.holdsErrors
+      ? this.#child.status.then(() => this.#readErrors())
+      : this.#readErrors();
     this.exit = this.#waitForExit();
   }
 
@@ -108,7 +112,7 @@ export class WeirProcess implements AsyncDisposable {
     return this.#log.records;
   }
 
-  /** All of stderr so far. */
+  /** All of stderr so far, as far as it was read. */
   get stderr(): string {
     return this.#stderr;
   }

@@ -129,17 +129,43 @@ for (const moment of ["idle", "streaming", "tool"] as const) {
   });
 }
 
-Deno.test("a stderr that nobody reads holds nothing up", async () => {
-  await using server = await startModelServer();
-  server.answer(() => ({ text: "fine" }));
-  await using place = await prepareHome({ server });
+Deno.test("a stderr that nobody reads holds nothing up, and what was said first is there", async () => {
+  await using place = await prepareHome();
   await using weir = await startWeir({
-    args: ["--mode", "rpc", "--tools", "none,".repeat(3000) + "read", place.workspace],
+    args: ["--mode", "acp", "--verbose"],
     home: place.home,
+    cwd: place.workspace,
+    holdsErrors: true,
   });
-  await weir.request({ type: "prompt", message: "go" });
-  const records = await weir.settled();
-  assert(records.some((record) => record.type === "turn_end"));
+  const ask = (method: string, params: unknown) => weir.request({ jsonrpc: "2.0", method, params });
+  // Each is worth a line to people.
+  const dropped = '{"jsonrpc":"2.0","method":"nope/nope"}\n'.repeat(1000);
+  for (let i = 0; i < rounds(10); i++) await weir.sendRaw(dropped);
+  await ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const { result } = await ask("session/new", { cwd: place.workspace, mcpServers: [] });
+  const { sessionId } = result as { sessionId: string };
+  const end = await ask("session/prompt", { sessionId, prompt: [{ type: "text", text: "hi" }] });
+  assertEquals((end.result as { stopReason: string }).stopReason, "end_turn");
+  await weir.closeInput();
+  assertEquals((await weir.waitForExit()).code, 0);
+  const said = weir.stderr.split("nope/nope").length - 1;
+  assert(said >= 100, `${said} lines`);
+});
+
+Deno.test("what is said on stderr is all there when somebody reads", async () => {
+  await using place = await prepareHome();
+  await using weir = await startWeir({
+    args: ["--mode", "acp", "--verbose"],
+    home: place.home,
+    cwd: place.workspace,
+  });
+  for (let i = 0; i < 2000; i++) {
+    weir.send({ jsonrpc: "2.0", method: `nope/${i}.` });
+  }
+  await weir.closeInput();
+  assertEquals((await weir.waitForExit()).code, 0);
+  const said = [...weir.stderr.matchAll(/nope\/(\d+)\./g)].map(([, n]) => Number(n));
+  assertEquals(said, Array.from({ length: 2000 }, (_, i) => i));
 });
 
 for (const dialect of DIALECTS) {
