@@ -107,6 +107,11 @@ export class WeirProcess implements AsyncDisposable {
     return this.#child.pid;
   }
 
+  /** `TMPDIR` of the program. */
+  get temporaryFolder(): string {
+    return `${this.#folder}/tmp`;
+  }
+
   /** All records so far. */
   get records(): readonly WireRecord[] {
     return this.#log.records;

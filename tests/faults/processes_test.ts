@@ -1,36 +1,13 @@
 import { assert, assertEquals } from "@std/assert";
 import { startModelServer } from "../fakes/model_server.ts";
 import { prepareHome } from "../fakes/prepare_home.ts";
-import { DIALECTS, drive, type Driver } from "./_drive.ts";
+import { DIALECTS, drive } from "./_drive.ts";
+import { linuxOnly, memoryMiB, openFiles, TREE, waitForProcesses } from "./_processes.ts";
 import { createRandom, rounds } from "./_rounds.ts";
 
-/** A tree that does not want to end: deaf to SIGTERM, out of the group, without a parent, and holding the pipe. */
-const TREE = [
-  "trap '' TERM",
-  "sleep 300 &",
-  "setsid sleep 300 &",
-  "(sleep 300 & ) &",
-  "(setsid sh -c 'trap \"\" TERM; sleep 300; sleep 300' & ) &",
-  "sleep 300",
-].join("\n");
-
-const linuxOnly = { ignore: Deno.build.os !== "linux" };
-
-async function waitForProcesses(
-  driver: Driver,
-  { what, isSo }: { what: string; isSo: (pids: readonly number[]) => boolean },
-): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  for (;;) {
-    const pids = await driver.weir.livingProcesses();
-    if (isSo(pids)) return;
-    if (Date.now() > deadline) throw new Error(`${what}: not within 15 s, there are ${pids}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 for (const dialect of DIALECTS) {
-  for (const end of ["abort", "SIGTERM", "SIGINT", "SIGHUP"] as const) {
+  const atOnce = dialect === "nimlet" || dialect === "acp" ? ["end of input"] as const : [];
+  for (const end of ["abort", "SIGTERM", "SIGINT", "SIGHUP", ...atOnce] as const) {
     Deno.test({
       name: `${dialect}: nothing of a tree of commands survives ${end}`,
       ...linuxOnly,
@@ -52,10 +29,14 @@ for (const dialect of DIALECTS) {
           assertEquals(await (await driver.prompt("again"))(), "answer");
           return await driver.finish();
         }
-        driver.weir.kill(end);
+        if (end === "end of input") await driver.weir.closeInput();
+        else driver.weir.kill(end);
         const { code } = await driver.weir.waitForExit();
         const interrupted = dialect === "nimlet" ? 0 : 130;
-        assertEquals(code, { SIGTERM: 143, SIGINT: interrupted, SIGHUP: 129 }[end]);
+        assertEquals(
+          code,
+          { SIGTERM: 143, SIGINT: interrupted, SIGHUP: 129, "end of input": 0 }[end],
+        );
         await waitForProcesses(driver, {
           what: "nothing is left",
           isSo: (pids) => pids.length === 0,
@@ -64,6 +45,33 @@ for (const dialect of DIALECTS) {
       },
     });
   }
+
+  Deno.test({
+    name:
+      `${dialect}: what SIGKILL leaves of a tree of commands is ended by the next process of the home`,
+    ...linuxOnly,
+    fn: async () => {
+      await using server = startModelServer();
+      server.reply({ toolCalls: [{ name: "bash", args: { command: TREE } }] });
+      server.answer(() => ({ text: "fine" }));
+      await using home = await prepareHome({ server });
+      await using driver = await drive({ dialect, home });
+      await driver.prompt("go");
+      await waitForProcesses(driver, { what: "it runs", isSo: (pids) => pids.length >= 7 });
+      driver.weir.kill("SIGKILL");
+      await driver.weir.exit;
+      const left = await driver.weir.livingProcesses();
+      assert(left.length >= 5, `${left} outlived the program`);
+      await using next = await drive({ dialect, home });
+      assertEquals(await (await next.prompt("again"))(), "answer");
+      await waitForProcesses(driver, {
+        what: "nothing is left",
+        isSo: (pids) => pids.length === 0,
+      });
+      await next.finish();
+      assertEquals([...Deno.readDirSync(`${home.home}/running`)], [], "a record is left");
+    },
+  });
 
   Deno.test({
     name: `${dialect}: a command that leaves something running does not hold up its call`,
@@ -114,20 +122,25 @@ for (const dialect of DIALECTS) {
       await using home = await prepareHome({ server, contextWindow: 100_000_000 });
       await using driver = await drive({ dialect, home });
       const total = rounds(10);
-      let files = 0;
+      let before = { files: 0, memory: 0 };
       for (let round = 0; round < total; round++) {
         const ended = await driver.prompt("go");
         await new Promise((resolve) => setTimeout(resolve, random() * 60));
         await driver.abort();
         assertEquals(await ended(), "aborted");
-        if (round === Math.floor(total / 3)) files = openFiles(driver.weir.pid);
+        server.requests.length = 0;
+        if (round === Math.floor(total / 3)) before = usedBy(driver.weir.pid);
       }
       await waitForProcesses(driver, {
         what: "only the program is left",
         isSo: (pids) => pids.length === 1,
       });
-      const now = openFiles(driver.weir.pid);
-      assert(now <= files + 3, `${files} open files grew to ${now}`);
+      const now = usedBy(driver.weir.pid);
+      console.log(`${JSON.stringify(before)} after a third, ${JSON.stringify(now)} at the end`);
+      assert(now.files <= before.files + 3, `${before.files} open files grew to ${now.files}`);
+      assert(now.memory < before.memory + 60, `${before.memory} MiB grew to ${now.memory}`);
+      const { temporaryFolder } = driver.weir;
+      assertEquals([...Deno.readDirSync(temporaryFolder)], [], "a temporary file is left");
       await driver.finish();
       const running = [...Deno.readDirSync(`${home.home}/running`)];
       assertEquals(running, [], "a record of processes is left");
@@ -151,6 +164,6 @@ for (const dialect of DIALECTS) {
   });
 }
 
-function openFiles(pid: number): number {
-  return [...Deno.readDirSync(`/proc/${pid}/fd`)].length;
+function usedBy(pid: number): { files: number; memory: number } {
+  return { files: openFiles(pid), memory: Math.round(memoryMiB(pid)) };
 }

@@ -4,17 +4,10 @@ import { prepareHome } from "../fakes/prepare_home.ts";
 import type { Reply } from "../fakes/reply.ts";
 import type { WireRecord } from "../fakes/weir_process.ts";
 import { type DialectName, DIALECTS, drive, type Driver } from "./_drive.ts";
+import { cpuTicks, linuxOnly, memoryMiB } from "./_processes.ts";
 import { rounds } from "./_rounds.ts";
 
-const linuxOnly = { ignore: Deno.build.os !== "linux" };
-
-/** A line of `/proc/<pid>/status` in MiB. */
-function memoryMiB(pid: number, name: "VmRSS" | "VmHWM"): number {
-  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
-  return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
-}
-
-/** The memory and the time that the program has used do not grow any more: it waits for its client, or is through. */
+/** The time that the program has used does not grow any more: it waits for its client, or is through. */
 async function waitForRest(pid: number): Promise<void> {
   const state = () => cpuTicks(pid);
   let before = -100;
@@ -22,13 +15,6 @@ async function waitForRest(pid: number): Promise<void> {
     before = now;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
-}
-
-/** Hundredths of a second that the process has computed. */
-function cpuTicks(pid: number): number {
-  const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return Number(fields[11]) + Number(fields[12]);
 }
 
 /** What the records say of the answer's text, joined. */
@@ -108,7 +94,7 @@ async function runTurn(dialect: DialectName, options: {
   }
   assertEquals(await ended(), "answer");
   const records = weir.records.slice(first);
-  const peak = memoryMiB(weir.pid, "VmHWM");
+  const peak = memoryMiB(weir.pid, "peak");
   assertEquals(await (await driver.prompt("again"))(), "answer");
   await driver.finish();
   return { records, peak };
