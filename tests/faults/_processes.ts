@@ -47,3 +47,13 @@ export function cpuTicks(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return Number(fields[11]) + Number(fields[12]);
 }
+
+/** The time that the program has used does not grow any more: it waits for its client, or is through. */
+export async function waitForRest(pid: number): Promise<void> {
+  const state = () => cpuTicks(pid);
+  let before = -100;
+  for (let now = state(); now - before > 2; now = state()) {
+    before = now;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}

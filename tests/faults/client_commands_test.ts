@@ -4,7 +4,14 @@ import { assert, assertEquals } from "@std/assert";
 import { type ModelServer, startModelServer } from "../fakes/model_server.ts";
 import { prepareHome } from "../fakes/prepare_home.ts";
 import { drive, type Driver } from "./_drive.ts";
-import { linuxOnly, memoryMiB, openFiles, TREE, waitForProcesses } from "./_processes.ts";
+import {
+  linuxOnly,
+  memoryMiB,
+  openFiles,
+  TREE,
+  waitForProcesses,
+  waitForRest,
+} from "./_processes.ts";
 import { createRandom, rounds } from "./_rounds.ts";
 
 interface Scene {
@@ -122,11 +129,11 @@ Deno.test({
     withPi(async ({ driver }) => {
       const lines = rounds(900_000);
       const { weir } = driver;
+      await weir.request({ type: "get_state" });
       const first = memoryMiB(weir.pid);
       weir.pauseReading();
-      const ended = await bash(driver, `seq 1 ${lines}; echo "all of it" > told`);
-      // The queue of what is not read is bounded, so the command stands still before its end.
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      const ended = await bash(driver, `seq 1 ${lines}`);
+      await waitForRest(weir.pid);
       const held = memoryMiB(weir.pid);
       weir.resumeReading();
       assertEquals((await ended()).exitCode, 0);

@@ -68,8 +68,14 @@ for (const dialect of DIALECTS) {
         what: "nothing is left",
         isSo: (pids) => pids.length === 0,
       });
+      const records = () => [...Deno.readDirSync(`${home.home}/running`)].length;
+      // A record goes last, and stays for the next process if this one ends before.
+      const deadline = Date.now() + 15_000;
+      while (records() > 0 && Date.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      assertEquals(records(), 0, "a record is left");
       await next.finish();
-      assertEquals([...Deno.readDirSync(`${home.home}/running`)], [], "a record is left");
     },
   });
 

@@ -4,18 +4,8 @@ import { prepareHome } from "../fakes/prepare_home.ts";
 import type { Reply } from "../fakes/reply.ts";
 import type { WireRecord } from "../fakes/weir_process.ts";
 import { type DialectName, DIALECTS, drive, type Driver } from "./_drive.ts";
-import { cpuTicks, linuxOnly, memoryMiB } from "./_processes.ts";
+import { linuxOnly, memoryMiB, waitForRest } from "./_processes.ts";
 import { rounds } from "./_rounds.ts";
-
-/** The time that the program has used does not grow any more: it waits for its client, or is through. */
-async function waitForRest(pid: number): Promise<void> {
-  const state = () => cpuTicks(pid);
-  let before = -100;
-  for (let now = state(); now - before > 2; now = state()) {
-    before = now;
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-}
 
 /** What the records say of the answer's text, joined. */
 function textOf(dialect: DialectName, records: readonly WireRecord[]): string {
