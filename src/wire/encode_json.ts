@@ -16,12 +16,17 @@ type Frame = {
   first: boolean;
 };
 
-/** Values are plain JSON data: what `JSON.parse` gives, and objects made of it. */
+/** A number that stands for itself as it was written. */
+function isRaw(value: object): boolean {
+  return (JSON as { isRawJSON?(value: unknown): boolean }).isRawJSON?.(value) ?? false;
+}
+
+/** Values are plain JSON data: what `JSON.parse` gives, numbers as they were written, and objects made of them. */
 function encodeDeep(root: unknown): string {
   const pieces: string[] = [];
   const stack: Frame[] = [];
   const write = (value: unknown) => {
-    if (typeof value !== "object" || value === null) {
+    if (typeof value !== "object" || value === null || isRaw(value)) {
       pieces.push(JSON.stringify(value) ?? "null");
     } else if (Array.isArray(value)) {
       pieces.push("[");

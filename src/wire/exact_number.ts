@@ -9,27 +9,29 @@ interface SourceJson {
 }
 
 /**
- * The member `name` of the object on a line of JSON, so that encoding it gives what was written. `value` is what `JSON.parse` made of it, and is
- * returned where nothing is lost or the runtime cannot tell.
+ * The member `name` of the object on a line of JSON, so that encoding it gives the numbers in it, however deep, as they were written. `value` is what
+ * `JSON.parse` made of it, and is returned where nothing is lost or the runtime cannot tell.
  */
-export function keepNumber(line: string, name: string, value: unknown): unknown {
+export function keepNumbers(line: string, name: string, value: unknown): unknown {
   const json = JSON as unknown as SourceJson;
-  if (typeof value !== "number" || isExact(value) || json.rawJSON === undefined) return value;
-  const sources = new Map<unknown, string>();
+  if (isExact(value) || json.rawJSON === undefined) return value;
   try {
-    const root = json.parse(line, function (key, part, context) {
-      if (key === name && context?.source !== undefined) sources.set(this, context.source);
-      return part;
+    const root = json.parse(line, (_key, part, context) => {
+      const source = context?.source;
+      return typeof part !== "number" || source === undefined || String(part) === source
+        ? part
+        : json.rawJSON!(source);
     });
-    const source = sources.get(root);
-    return source === undefined ? value : json.rawJSON(source);
+    return (root as Readonly<Record<string, unknown>>)[name];
   } catch (error) {
-    // What else is on the line is nested deeper than the engine's parser goes with a function.
+    // What is on the line is nested deeper than the engine's parser goes with a function.
     if (error instanceof RangeError) return value;
     throw error;
   }
 }
 
-function isExact(value: number): boolean {
-  return Number.isSafeInteger(value) && !Object.is(value, -0);
+/** Zero may stand for a number that is too small. */
+function isExact(value: unknown): boolean {
+  if (typeof value === "number") return Number.isSafeInteger(value) && value !== 0;
+  return typeof value !== "object" || value === null;
 }

@@ -7,7 +7,7 @@
 
 import { RequestError } from "../../errors.ts";
 import type { Command, Request } from "../../session/command.ts";
-import { keepNumber } from "../../wire/exact_number.ts";
+import { keepNumbers } from "../../wire/exact_number.ts";
 import { type Line, LINE_TOO_LONG } from "../../wire/line_stream.ts";
 import type { CommandFields, CommandName } from "./schema.ts";
 
@@ -20,7 +20,7 @@ export function decodeCircle(line: Line): Request | undefined | Promise<Request>
   if (line.trim() === "") return undefined;
   const record = parseObject(line);
   if (record === undefined) return NOT_A_COMMAND;
-  const id = keepNumber(line, "id", record.id ?? undefined);
+  const id = keepNumbers(line, "id", record.id ?? undefined);
   const name = nameOf(record.type);
   if (name === "") {
     return { id, name, command: new RequestError("invalid", "Unknown command: (none)") };

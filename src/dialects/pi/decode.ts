@@ -7,6 +7,7 @@
 import type { ImageBlock } from "../../agent/message.ts";
 import { errorText, RequestError } from "../../errors.ts";
 import type { Command, MessageExtras, Request } from "../../session/command.ts";
+import { keepNumbers } from "../../wire/exact_number.ts";
 import { type Line, LINE_TOO_LONG } from "../../wire/line_stream.ts";
 import { ALLOW, ALLOW_FOR_SESSION, ANSWER } from "./dialogs.ts";
 import type { CommandFields, CommandName } from "./schema.ts";
@@ -27,7 +28,8 @@ export function decodePi(line: Line): Request | undefined | Promise<Request> {
   if (typeof record !== "object" || record === null || Array.isArray(record)) {
     return refuse("not an object");
   }
-  const { id, type: name } = record as { id?: unknown; type?: unknown };
+  const { id: parsedId, type: name } = record as { id?: unknown; type?: unknown };
+  const id = keepNumbers(line, "id", parsedId);
   if (typeof name !== "string") return refuse("type must be a string", id);
   if (Object.hasOwn(PLAIN_COMMANDS, name)) return { id, name, command: PLAIN_COMMANDS[name]! };
   if (name === "extension_ui_response") return decodeAnswer(record as Record<string, unknown>);
