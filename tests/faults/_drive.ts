@@ -6,7 +6,12 @@ import { checkCircleRecords } from "../fakes/grammar_circle.ts";
 import { checkNimletRecords } from "../fakes/grammar_nimlet.ts";
 import { checkPiRecords } from "../fakes/grammar_pi.ts";
 import type { PreparedHome } from "../fakes/prepare_home.ts";
-import { startWeir, type WeirProcess, type WireRecord } from "../fakes/weir_process.ts";
+import {
+  defaultProgram,
+  startWeir,
+  type WeirProcess,
+  type WireRecord,
+} from "../fakes/weir_process.ts";
 import { isEnd } from "../program/_with_nimlet.ts";
 
 export const DIALECTS = ["circle", "nimlet", "pi", "acp"] as const;
@@ -22,6 +27,8 @@ export interface DriveOptions {
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
   readonly timeoutMs?: number;
+  /** Memory for JavaScript's objects in MiB, so that what is kept shows before what nobody has collected yet. */
+  readonly heapMiB?: number;
 }
 
 /** A started process; the caller disposes it. */
@@ -38,10 +45,18 @@ export async function drive(options: DriveOptions): Promise<Driver> {
     cwd: home.workspace,
     timeoutMs: options.timeoutMs ?? 30_000,
     ...(env && { env }),
+    ...(options.heapMiB !== undefined && { program: programWithHeap(options.heapMiB) }),
   });
   const driver = new Driver(dialect, { weir, workspace: home.workspace });
   await driver.open();
   return driver;
+}
+
+/** An executable that was compiled takes no such option, and runs as it is. */
+function programWithHeap(heapMiB: number): string[] {
+  const [deno, ...rest] = defaultProgram();
+  if (rest[0] !== "run") return [deno!, ...rest];
+  return [deno!, "run", `--v8-flags=--max-old-space-size=${heapMiB}`, ...rest.slice(1)];
 }
 
 export class Driver implements AsyncDisposable {
@@ -62,6 +77,10 @@ export class Driver implements AsyncDisposable {
   async open(): Promise<void> {
     if (this.dialect !== "acp") return;
     await this.#call("initialize", { protocolVersion: 1, clientCapabilities: {} });
+    await this.#openSession();
+  }
+
+  async #openSession(): Promise<void> {
     const { result } = await this.#call("session/new", { cwd: this.#workspace, mcpServers: [] });
     this.#sessionId = String((result as { sessionId: string }).sessionId);
   }
@@ -72,6 +91,17 @@ export class Driver implements AsyncDisposable {
     this.#ids.push(id);
     await this.weir.send({ ...command, id });
     return id;
+  }
+
+  /** Goes on with an empty conversation, in the dialects that have a way to it. */
+  async startAnew(): Promise<void> {
+    if (this.dialect === "nimlet") return;
+    if (this.dialect !== "acp") {
+      await this.weir.response(await this.send({ type: "new_session" }));
+      return;
+    }
+    await this.#call("session/close", { sessionId: this.#sessionId });
+    await this.#openSession();
   }
 
   /** Starts a turn; resolves to how it ended. */

@@ -24,7 +24,7 @@ async function withPi(test: (scene: Scene) => Promise<void>): Promise<void> {
   await using server = startModelServer();
   server.answer(() => ({ text: "fine" }));
   await using home = await prepareHome({ server, contextWindow: 100_000_000 });
-  await using driver = await drive({ dialect: "pi", home, timeoutMs: 60_000 });
+  await using driver = await drive({ dialect: "pi", home, timeoutMs: 60_000, heapMiB: 64 });
   await test({ driver, server, running: `${home.home}/running` });
 }
 

@@ -126,7 +126,7 @@ for (const dialect of DIALECTS) {
       );
       // Each turn adds to the conversation, which is not what is looked at.
       await using home = await prepareHome({ server, contextWindow: 100_000_000 });
-      await using driver = await drive({ dialect, home });
+      await using driver = await drive({ dialect, home, heapMiB: 64 });
       const total = rounds(10);
       let before = { files: 0, memory: 0 };
       for (let round = 0; round < total; round++) {
@@ -135,6 +135,7 @@ for (const dialect of DIALECTS) {
         await driver.abort();
         assertEquals(await ended(), "aborted");
         server.requests.length = 0;
+        if (round % 20 === 19) await driver.startAnew();
         if (round === Math.floor(total / 3)) before = usedBy(driver.weir.pid);
       }
       await waitForProcesses(driver, {
