@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { encodeJson } from "../../src/wire/encode_json.ts";
 import { prepareHome } from "../fakes/prepare_home.ts";
 import { startWeir, type WeirProcess, type WireRecord } from "../fakes/weir_process.ts";
 import { type DialectName, DIALECTS } from "./_drive.ts";
@@ -96,12 +97,17 @@ for (const dialect of DIALECTS) {
     const total = rounds(3000);
     let answers = 0;
     let memory = 0;
+    /** The lines whose answer can be told from all others. */
+    const named = new Set<string>();
     for (let sent = 0; sent < total;) {
       const block: string[] = [];
       for (let i = 0; i < 200 && sent < total; i++, sent++) {
-        const text = createLine(dialect, sent, chance);
+        const id = dialect === "acp" ? String(1000 + sent) : `"${sent}"`;
+        const text = createLine(dialect, id, chance);
         block.push(text);
-        if (isAnswered(dialect, text)) answers++;
+        if (!isAnswered(dialect, text)) continue;
+        answers++;
+        if (carriesId(dialect, text, id)) named.add(id);
       }
       await sendInPieces(block.join("\n") + "\n", { weir, chance });
       // Blocks are answered before the next one, so that the memory is that of the program and not of a queue.
@@ -109,7 +115,15 @@ for (const dialect of DIALECTS) {
       answers++;
       if (sent <= total / 2) memory = residentMiB(weir.pid);
     }
-    assertEquals(responsesIn(dialect, weir.records).length, answers);
+    const responses = responsesIn(dialect, weir.records);
+    assertEquals(responses.length, answers);
+    for (const { id } of responses) {
+      const text = JSON.stringify(id);
+      if (isOwnId(dialect, text)) {
+        assert(named.delete(text), `${text} is answered twice or falsely`);
+      }
+    }
+    assertEquals([...named], [], "lines without an answer of their own");
     // Half of the lines cost nothing that stays.
     const end = residentMiB(weir.pid);
     assert(end < memory * 1.5 + 40, `${memory} MiB grew to ${end}`);
@@ -142,6 +156,30 @@ for (const dialect of DIALECTS) {
       const status = await Deno.readTextFile(`/proc/${weir.pid}/status`);
       const peak = Number(/VmHWM:\s+(\d+)/.exec(status)![1]) / 1024;
       assert(peak < 700, `${peak} MiB at the most`);
+    }
+    await weir.closeInput();
+    assertEquals((await weir.waitForExit()).code, 0, weir.stderr);
+  });
+
+  Deno.test(`the ${dialect} dialect gives ids back as they were written`, async () => {
+    await using place = await prepareHome();
+    await using weir = await start(dialect, place);
+    const deep = "[".repeat(10_000) + "]".repeat(10_000);
+    const texts = ['"\\ud800"', '"\\u0000"', '"__proto__"', '""', '"\u2028"', '"é𝄞"'];
+    const numbers = ["0", "-0", "1.5", "1e400", "1e-400", "9".repeat(400), "12345678901234567890"];
+    const others = ['{"__proto__":1e400,"constructor":[0.10]}', "[]", "true", deep];
+    const legal = dialect === "nimlet" ? texts : [...texts, ...numbers, ...others];
+    for (const id of legal) await weir.sendRaw(`{"id":7,${GET_STATE[dialect]},"id":${id}}\n`);
+    const answered = await last(dialect, weir, 1);
+    // What cannot be given back exactly is refused with null.
+    const cannot = ["1e400", "9".repeat(400), "12345678901234567890", ...others];
+    const wanted = legal.map((id) => dialect === "acp" && cannot.includes(id) ? "null" : id);
+    assertEquals(answered.length, wanted.length);
+    for (const [i, { id }] of answered.entries()) {
+      const value: unknown = JSON.parse(wanted[i]!);
+      // What is nested deep can be compared as text only; as text, what is too large for a number is null.
+      if (wanted[i] === deep) assertEquals(encodeJson(id), deep);
+      else assertEquals(id, value, wanted[i]);
     }
     await weir.closeInput();
     assertEquals((await weir.waitForExit()).code, 0, weir.stderr);
@@ -181,11 +219,11 @@ async function start(
   });
 }
 
-function createLine(dialect: DialectName, n: number, { random, below }: Random): string {
+function createLine(dialect: DialectName, id: string, { random, below }: Random): string {
   const pick = <T>(values: readonly T[]): T => values[below(values.length)]!;
   const isRpc = dialect === "acp";
   const fields: string[] = [];
-  if (random() < (isRpc ? 0.8 : 0.97)) fields.push(`"id":${isRpc ? n : `"${n}"`}`);
+  if (random() < (isRpc ? 0.8 : 0.97)) fields.push(`"id":${id}`);
   if (isRpc && random() < 0.95) fields.push('"jsonrpc":"2.0"');
   const name = random() < 0.9 ? pick(COMMANDS[dialect]) : pick(STRANGE);
   if (random() < 0.95) fields.push(`"${isRpc ? "method" : "type"}":${JSON.stringify(name)}`);
@@ -218,6 +256,26 @@ function isAnswered(dialect: DialectName, line: string): boolean {
   const isReply = has("result") || has("error");
   if (has("method")) return typeof record.method !== "string" || isReply || has("id");
   return !(has("id") && isReply);
+}
+
+/** Whether the answer to a line that gets one has this id, as JSON. */
+function carriesId(dialect: DialectName, line: string, id: string): boolean {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return false;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const record = value as Record<string, unknown>;
+  if (!Object.hasOwn(record, "id") || JSON.stringify(record.id) !== id) return false;
+  return dialect !== "nimlet" || typeof record.type === "string";
+}
+
+/** Whether only a line that was made here can have this id, as JSON. */
+function isOwnId(dialect: DialectName, id: string | undefined): id is string {
+  if (id === undefined) return false;
+  return dialect === "acp" ? /^\d{4,9}$/.test(id) : /^"\d+"$/.test(id);
 }
 
 function responsesIn(dialect: DialectName, records: readonly WireRecord[]): WireRecord[] {
