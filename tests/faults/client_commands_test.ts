@@ -127,13 +127,14 @@ Deno.test({
   ...linuxOnly,
   fn: () =>
     withPi(async ({ driver }) => {
-      const lines = rounds(900_000);
+      const lines = rounds(3_000_000);
       const { weir } = driver;
       await weir.request({ type: "get_state" });
       const first = memoryMiB(weir.pid);
       weir.pauseReading();
       const ended = await bash(driver, `seq 1 ${lines}`);
       await waitForRest(weir.pid);
+      assert((await weir.livingProcesses()).length > 1, "the command could write everything");
       const held = memoryMiB(weir.pid);
       weir.resumeReading();
       assertEquals((await ended()).exitCode, 0);
