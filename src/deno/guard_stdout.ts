@@ -25,5 +25,19 @@ export function guardStdout(): void {
     Object.defineProperty(Deno.stdout, name, { value, configurable: true, writable: true });
   }
   const process = builtInModule<typeof import("node:process")>("node:process");
+  // Node's own way would wait for whoever reads stderr.
+  const writeNode: typeof process.stderr.write = (
+    data: string | Uint8Array,
+    encoding?: BufferEncoding | ((error?: Error | null) => void),
+    onDone?: (error?: Error | null) => void,
+  ) => {
+    const done = typeof encoding === "function" ? encoding : onDone;
+    const { Buffer } = builtInModule<typeof import("node:buffer")>("node:buffer");
+    const code = typeof encoding === "string" ? encoding : "utf8";
+    errorOutput.writeBytes(typeof data === "string" ? Buffer.from(data, code) : data);
+    if (done !== undefined) queueMicrotask(() => done());
+    return true;
+  };
+  process.stderr.write = writeNode;
   Object.defineProperty(process, "stdout", { value: process.stderr, configurable: true });
 }

@@ -156,6 +156,37 @@ Deno.test("a stderr that nobody reads holds nothing up, and what was said first 
   assert(said >= 100, `${said} lines`);
 });
 
+const LOUD: Record<string, string> = {
+  "console": "console.log(text); console.error(text);",
+  "Deno.stdout": "Deno.stdout.writeSync(new TextEncoder().encode(text));",
+  "process.stdout": "process.stdout.write(text);",
+};
+
+for (const [where, code] of Object.entries(LOUD)) {
+  Deno.test(`an extension that writes a lot to ${where} does not hold up what nobody reads`, async () => {
+    await using place = await prepareHome();
+    await Deno.mkdir(`${place.home}/extensions`);
+    await Deno.writeTextFile(
+      `${place.home}/extensions/loud.ts`,
+      `import process from "node:process";
+void process;
+const text = "x".repeat(1000) + "\\n";
+for (let i = 0; i < 300; i++) { ${code} }
+export default () => {};
+`,
+    );
+    await using weir = await startWeir({
+      args: ["--mode", "rpc", "--extensions", place.workspace],
+      home: place.home,
+      holdsErrors: true,
+    });
+    assertEquals((await weir.request({ type: "get_state" })).success, true);
+    await weir.closeInput();
+    assertEquals((await weir.waitForExit()).code, 0);
+    assert(weir.stderr.includes("xxxxx"));
+  });
+}
+
 Deno.test("what is said on stderr is all there when somebody reads", async () => {
   await using place = await prepareHome();
   await using weir = await startWeir({
