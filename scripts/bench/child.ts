@@ -24,6 +24,9 @@ export class Child implements AsyncDisposable {
   #chunk: Uint8Array = new Uint8Array();
   #at = 0;
 
+  /** Bytes so far, also of lines that were not taken yet. */
+  received = 0;
+
   constructor({ argv: [program, ...args], env, cwd }: Program) {
     this.#child = new Deno.Command(program!, {
       args,
@@ -113,6 +116,7 @@ export class Child implements AsyncDisposable {
     const { done, value } = await this.#reader.read();
     if (done) throw new Error("the program has ended");
     this.#chunk = value;
+    this.received += value.length;
     this.#at = 0;
   }
 
