@@ -23,11 +23,15 @@ export class Child implements AsyncDisposable {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array();
   #at = 0;
+  #errors: Promise<void> | undefined;
 
   /** Bytes so far, also of lines that were not taken yet. */
   received = 0;
 
-  constructor({ argv: [program, ...args], env, cwd }: Program) {
+  constructor(
+    { argv: [program, ...args], env, cwd }: Program,
+    { stderr = "null" }: { stderr?: "null" | "piped" } = {},
+  ) {
     this.#child = new Deno.Command(program!, {
       args,
       env,
@@ -35,7 +39,7 @@ export class Child implements AsyncDisposable {
       clearEnv: true,
       stdin: "piped",
       stdout: "piped",
-      stderr: Deno.env.has("BENCH_STDERR") ? "inherit" : "null",
+      stderr,
     }).spawn();
     this.#writer = this.#child.stdin.getWriter();
     this.#reader = this.#child.stdout.getReader();
@@ -100,6 +104,35 @@ export class Child implements AsyncDisposable {
     }
   }
 
+  /** What stderr says that looks like this; the rest of it is thrown away. Only with `stderr: "piped"`. */
+  async errorText(pattern: RegExp): Promise<string> {
+    const reader = this.#child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error(`the program has ended: ${text}`);
+      text += value;
+      const found = pattern.exec(text);
+      if (found === null) continue;
+      this.#errors = drain(reader);
+      return found[0];
+    }
+  }
+
+  /** Processor time so far in ms, of all threads that still run. Linux only; elsewhere 0. */
+  async processorTime(): Promise<number> {
+    let nanoseconds = 0;
+    try {
+      const tasks = `/proc/${this.#child.pid}/task`;
+      for await (const { name } of Deno.readDir(tasks)) {
+        nanoseconds += parseInt(await Deno.readTextFile(`${tasks}/${name}/schedstat`));
+      }
+    } catch {
+      // Another system.
+    }
+    return nanoseconds / 1e6;
+  }
+
   /** Resident memory in MiB: now, and the most so far. Linux only; elsewhere 0. */
   async memory(): Promise<{ now: number; peak: number }> {
     try {
@@ -134,7 +167,12 @@ export class Child implements AsyncDisposable {
     } catch {
       // Its output has broken off.
     }
+    await this.#errors;
     await this.#child.status;
     clearTimeout(timer);
   }
+}
+
+async function drain(reader: ReadableStreamDefaultReader<string>): Promise<void> {
+  while (!(await reader.read()).done);
 }

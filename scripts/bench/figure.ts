@@ -74,7 +74,9 @@ export const HEADING = `  ${"work".padEnd(50)} ${"ours".padStart(10)}       ${
 export function describe({ work, unit, ours, floor, ratio, aim, met, note }: Figure): string {
   const mark = met === undefined ? " " : met ? "✔" : "✖";
   const value = (amount: number | undefined) =>
-    amount === undefined ? "–".padStart(10).padEnd(16) : `${format(amount).padStart(10)} ${unit.padEnd(5)}`;
+    amount === undefined
+      ? "–".padStart(10).padEnd(16)
+      : `${format(amount).padStart(10)} ${unit.padEnd(5)}`;
   const line = `${mark} ${work.padEnd(50)} ${value(ours)} ${value(floor)} ${
     (ratio === undefined ? "–" : ratio.toFixed(2)).padStart(6)
   }  ${aim}${met === false ? "  NOT MET" : ""}`;

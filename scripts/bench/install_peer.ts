@@ -59,7 +59,14 @@ async function majorVersion(program: string): Promise<number> {
 
 /** What a machine behind a proxy needs to reach the registry. */
 function certificates(): Record<string, string> {
-  const names = ["HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
+  const names = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_FILE",
+  ];
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = Deno.env.get(name);

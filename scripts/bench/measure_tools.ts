@@ -49,8 +49,10 @@ export async function measureReads(place: Place): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const inOneReply of [false, true]) {
     const steps = inOneReply ? [{ all: reads }] : reads;
-    const posts = await recordPosts(place, () =>
-      turnWith(place, { calls, inOneReply }).then(() => {}));
+    const posts = await recordPosts(
+      place,
+      () => turnWith(place, { calls, inOneReply }).then(() => {}),
+    );
     const time = (steps: readonly object[]) => async () => ({
       ms: await timed(() => work(alone, steps)),
       peak: 0,
@@ -83,7 +85,8 @@ export async function measureReads(place: Place): Promise<Figure[]> {
 
 /** The floor is the same command into a reader of its pipe, which keeps nothing. */
 export async function measureBash(place: Place): Promise<Figure[]> {
-  const printing = (mebibytes: number) => `head -c ${mebibytes}M /dev/zero | tr '\\0' 'x' | fold -w 99`;
+  const printing = (mebibytes: number) =>
+    `head -c ${mebibytes}M /dev/zero | tr '\\0' 'x' | fold -w 99`;
   const run = (mebibytes: number) => async () => {
     const args = { command: printing(mebibytes), timeout: 300 };
     const { ms, peak } = await turnWith(place, { calls: [{ name: "bash", args }] });
