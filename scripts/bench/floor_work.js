@@ -1,6 +1,6 @@
 // The floor for turns, streams and tools: does the same requests and reads without an agent. Each line of input is a list of steps, done one
 // after another; {"post": FILE} sends the file to the endpoint and prints one record for each piece of the answer, {"read": FILE} reads
-// it, {"all": STEPS} does them together. Then "done". Argument: URL of the endpoint.
+// it, {"all": STEPS} does them together. Then a record of type floor_settled. Argument: URL of the endpoint.
 const encoder = new TextEncoder();
 const bodies = new Map();
 
@@ -44,6 +44,6 @@ for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream()
   input = lines.pop();
   for (const line of lines) {
     for (const step of JSON.parse(line)) await run(step);
-    print("done");
+    print(`{"type":"floor_settled"}`);
   }
 }

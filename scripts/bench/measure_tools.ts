@@ -4,40 +4,33 @@ import { Child } from "./child.ts";
 import { type Call, callAnswer, textAnswer } from "./endpoint.ts";
 import { atLeast, atMost, type Figure, figure, format } from "./figure.ts";
 import { GET_STATE } from "./measure_start.ts";
-import { recordPosts, turn, work } from "./measure_turns.ts";
+import { NEW_SESSION, recordPosts, turn, work } from "./measure_turns.ts";
 import type { Place } from "./place.ts";
 
 const CALLS = 100;
 const PRINTED_MIB = 200;
 
-/** A turn in which the model makes these calls, all in one answer or each in its own, after a turn that loads what turns need. */
+/** A turn in which the model makes these calls in one answer, in a new process after a turn that loads what turns need. */
 export async function turnWith(
-  { endpoint, weir }: Place,
-  { calls, inOneReply = true, env = {} }: {
-    calls: readonly Call[];
-    inOneReply?: boolean;
-    env?: Record<string, string>;
-  },
+  place: Place,
+  { calls, env = {} }: { calls: readonly Call[]; env?: Record<string, string> },
 ): Promise<{ ms: number; peak: number }> {
-  const done = textAnswer("done");
-  const answers = inOneReply ? [callAnswer(calls)] : calls.map((call) => callAnswer([call]));
-  const program = weir("--yolo");
+  const program = place.weir("--yolo");
   await using child = new Child({ ...program, env: { ...program.env, ...env } });
   await child.ask(GET_STATE);
-  endpoint.answer = () => done;
+  script(place, { calls: [], inOneReply: true });
   await turn(child);
-  let next = 0;
-  endpoint.answer = () => answers[next++] ?? done;
+  script(place, { calls, inOneReply: true });
   const ms = await timed(() => turn(child));
   return { ms, peak: (await child.memory()).peak };
 }
 
 /**
- * The floor is the reads alone, in a warm process. What is above it is the cost of events and model calls; how much of that are the same HTTP
- * exchanges without an agent is in the note.
+ * The floor is the reads alone; both processes are warm, and each of our turns begins a new conversation. What is above the floor is the cost
+ * of events and model calls; how much of that are the same HTTP exchanges without an agent is in the note.
  */
 export async function measureReads(place: Place): Promise<Figure[]> {
-  const { endpoint, workspace, floor } = place;
+  const { endpoint, workspace, weir, floor } = place;
   const text = "a line of text that is neither short nor long\n".repeat(40);
   const calls: Call[] = [];
   for (let i = 0; i < CALLS; i++) {
@@ -45,28 +38,30 @@ export async function measureReads(place: Place): Promise<Figure[]> {
     calls.push({ name: "read", args: { path: `read-${i}.txt` } });
   }
   const reads = calls.map(({ args }) => ({ read: `${workspace}/${args.path}` }));
+  await using child = new Child(weir());
   await using alone = new Child(floor("floor_work.js", endpoint.url));
   const figures: Figure[] = [];
   for (const inOneReply of [false, true]) {
-    const steps = inOneReply ? [{ all: reads }] : reads;
-    const posts = await recordPosts(
-      place,
-      () => turnWith(place, { calls, inOneReply }).then(() => {}),
-    );
-    const time = (steps: readonly object[]) => async () => ({
-      ms: await timed(() => work(alone, steps)),
-      peak: 0,
-    });
-    const runs = {
-      ours: () => turnWith(place, { calls, inOneReply }),
-      floor: time(steps),
-      exchanges: async () => {
-        endpoint.answer = () => callAnswer(calls.slice(0, inOneReply ? CALLS : 1));
-        return await time(posts.slice(1))();
-      },
+    const ours = async () => {
+      await child.ask(NEW_SESSION);
+      script(place, { calls, inOneReply });
+      return { ms: await timed(() => turn(child)) };
     };
-    await alternate(1, runs);
-    const times = await alternate(7, runs);
+    const posts = await recordPosts(place, () => ours().then(() => {}));
+    // The last request has all that was read.
+    const { size } = await Deno.stat(posts.at(-1)!.post);
+    if (size < CALLS * text.length) throw new Error(`not everything was read: ${size} bytes`);
+    const time = (steps: readonly object[]) => async () => {
+      script(place, { calls, inOneReply });
+      return { ms: await timed(() => work(alone, steps)) };
+    };
+    const runs = {
+      ours,
+      floor: time(inOneReply ? [{ all: reads }] : reads),
+      exchanges: time(posts),
+    };
+    await alternate(3, runs);
+    const times = await alternate(9, runs);
     const each = (times.ours.ms - times.floor.ms) / CALLS;
     figures.push(
       figure(`${CALLS} reads ${inOneReply ? "in one answer" : "one after another"}, each`, {
@@ -81,6 +76,19 @@ export async function measureReads(place: Place): Promise<Figure[]> {
     );
   }
   return figures;
+}
+
+/** Has the endpoint make these calls, all in one answer or each in its own, and then say that it is done. */
+function script(
+  { endpoint }: Place,
+  { calls, inOneReply }: { calls: readonly Call[]; inOneReply: boolean },
+): void {
+  const done = textAnswer("done");
+  const answers = inOneReply && calls.length > 0
+    ? [callAnswer(calls)]
+    : calls.map((call) => callAnswer([call]));
+  let next = 0;
+  endpoint.answer = () => answers[next++] ?? done;
 }
 
 /** The floor is the same command into a reader of its pipe, which keeps nothing. */

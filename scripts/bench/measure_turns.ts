@@ -7,7 +7,8 @@ import { InspectedChild } from "./live_heap.ts";
 import { GET_STATE } from "./measure_start.ts";
 import type { Place } from "./place.ts";
 
-export const PROMPT = '{"id":2,"type":"prompt","message":"go"}\n';
+const PROMPT = '{"id":2,"type":"prompt","message":"go"}\n';
+export const NEW_SESSION = '{"id":3,"type":"new_session"}\n';
 const TURNS = 20;
 
 /** Has the child do a turn to its end. */
@@ -19,7 +20,7 @@ export async function turn(child: Child): Promise<void> {
 /** Has the floor do these steps. */
 export async function work(floor: Child, steps: readonly object[]): Promise<void> {
   await floor.send(JSON.stringify(steps) + "\n");
-  await floor.until("done");
+  await floor.until("floor_settled");
 }
 
 /** Keeps the requests that a run makes, as files for the floor. */
@@ -49,7 +50,7 @@ export async function measurePrompt(place: Place): Promise<Figure[]> {
   endpoint.answer = () => answer;
   await using child = new Child(weir());
   await using exchange = new Child(floor("floor_work.js", endpoint.url));
-  const fresh = () => child.ask('{"id":3,"type":"new_session"}\n');
+  const fresh = () => child.ask(NEW_SESSION);
   await child.ask(GET_STATE);
   const posts = await recordPosts(place, () => turn(child));
   using disk = await Deno.open(`${folder}/flush`, { create: true, append: true });
