@@ -1,5 +1,5 @@
 // The floor for turns, streams and tools: does the same requests and reads without an agent. Each line of input is a list of steps, done one
-// after another; {"post": FILE} sends the file to the endpoint and prints one record for each piece of the answer, {"read": FILE} reads
+// after another; {"post": FILE} sends the file to the endpoint and prints one record for each piece of the answer, those that come together in one go, {"read": FILE} reads
 // it, {"all": STEPS} does them together. Then a record of type floor_settled. Argument: URL of the endpoint.
 const encoder = new TextEncoder();
 const bodies = new Map();
@@ -16,12 +16,14 @@ async function post(file) {
   for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");
     rest = lines.pop();
+    let out = "";
     for (const line of lines) {
       if (!line.startsWith("data: {")) continue;
       const delta = JSON.parse(line.slice(6)).choices[0]?.delta?.content;
       if (delta === undefined || delta === null || delta === "") continue;
-      print(JSON.stringify({ type: "message_delta", id: "5f0c2a11", delta }));
+      out += JSON.stringify({ type: "message_delta", id: "5f0c2a11", delta }) + "\n";
     }
+    print(out);
   }
 }
 
@@ -31,8 +33,8 @@ async function run(step) {
   if (step.all !== undefined) await Promise.all(step.all.map(run));
 }
 
-function print(line) {
-  const bytes = encoder.encode(line + "\n");
+function print(lines) {
+  const bytes = encoder.encode(lines);
   for (let written = 0; written < bytes.length;) {
     written += Deno.stdout.writeSync(bytes.subarray(written));
   }
@@ -44,6 +46,6 @@ for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream()
   input = lines.pop();
   for (const line of lines) {
     for (const step of JSON.parse(line)) await run(step);
-    print(`{"type":"floor_settled"}`);
+    print(`{"type":"floor_settled"}\n`);
   }
 }

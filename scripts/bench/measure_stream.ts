@@ -8,8 +8,9 @@ import { recordPosts, turn, work } from "./measure_turns.ts";
 import type { Place } from "./place.ts";
 
 /**
- * The floor parses each piece and prints a record for it, with no conversation, in a process that has had one short answer before, like ours.
- * The endpoint sends many pieces at once, so that it is not what is measured.
+ * The floor parses each piece and prints a record for it, with no conversation, in a process that has had one short answer before, like ours. What
+ * comes together it prints together, as we do: a floor that wrote each record by itself would be slower than we are. The endpoint sends many
+ * pieces at once, so that it is not what is measured.
  */
 export async function measureStream(place: Place): Promise<Figure[]> {
   const { endpoint, weir, floor } = place;

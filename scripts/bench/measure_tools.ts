@@ -91,10 +91,10 @@ function script(
   endpoint.answer = () => answers[next++] ?? done;
 }
 
-/** The floor is the same command into a reader of its pipe, which keeps nothing. */
+/** The floor is the same command into a reader of its pipe, which keeps nothing; the command is one that prints faster than it is read. */
 export async function measureBash(place: Place): Promise<Figure[]> {
-  const printing = (mebibytes: number) =>
-    `head -c ${mebibytes}M /dev/zero | tr '\\0' 'x' | fold -w 99`;
+  const line = "x".repeat(99);
+  const printing = (mebibytes: number) => `yes ${line} | head -c ${mebibytes}M`;
   const run = (mebibytes: number) => async () => {
     const args = { command: printing(mebibytes), timeout: 300 };
     const { ms, peak } = await turnWith(place, { calls: [{ name: "bash", args }] });
