@@ -175,17 +175,24 @@ export class ModelError extends Error {
   readonly status: number | undefined;
   /** What the endpoint asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /** The endpoint's own error object, as JSON on one line without secrets. */
+  readonly detail: string | undefined;
 
   /** `message` is one line without secrets. */
   constructor(
     kind: ModelErrorKind,
     message: string,
-    options?: ErrorOptions & { status?: number | undefined; retryAfterMs?: number | undefined },
+    options?: ErrorOptions & {
+      status?: number | undefined;
+      retryAfterMs?: number | undefined;
+      detail?: string | undefined;
+    },
   ) {
     super(message, options);
     this.kind = kind;
     this.status = options?.status;
     this.retryAfterMs = options?.retryAfterMs;
+    this.detail = options?.detail;
   }
 }
 

@@ -47,7 +47,16 @@ export function httpError(
   return new ModelError(httpKind(status, `${own} ${errorCode(value)}`), message, {
     status,
     retryAfterMs: retryAfter(headers),
+    detail: errorObject(value, context),
   });
+}
+
+function errorObject(value: unknown, { secrets }: EndpointContext): string | undefined {
+  const { error } = (typeof value === "object" && value !== null ? value : {}) as {
+    error?: unknown;
+  };
+  if (typeof error !== "object" || error === null) return undefined;
+  return shownText(JSON.stringify(error), secrets);
 }
 
 /** An error object inside a stream. `begun`: whether a part of the reply has come already. */

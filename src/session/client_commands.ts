@@ -25,6 +25,8 @@ export interface ClientCommandOptions {
 export class ClientCommands {
   readonly #running = new Set<RunningCommand>();
   readonly #onStart: () => void;
+  /** One that only now begins is stopped like the others. */
+  #isOver = false;
 
   constructor({ onStart }: { onStart(): void }) {
     this.#onStart = onStart;
@@ -47,11 +49,18 @@ export class ClientCommands {
     const running = { stop, done: done.catch(() => {}) };
     this.#running.add(running);
     this.#onStart();
+    if (this.#isOver) void stop();
     try {
       return await done;
     } finally {
       this.#running.delete(running);
     }
+  }
+
+  /** Stops all that run and all that come. */
+  close(): void {
+    this.#isOver = true;
+    void this.stopAll();
   }
 
   /** Stops all that run; each still gives its result. Resolves when nothing of them runs. */

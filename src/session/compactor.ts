@@ -114,7 +114,9 @@ export class Compactor {
     const tokens = this.#customer.transcript.contextTokens;
     // Whatever the window was thought to be: what does not fit is at least as long as it.
     const window = Math.min(this.#settings.model.info.contextWindow ?? tokens, tokens);
-    const keptTokens = Math.min(this.#keptTokens(window), window * KEPT_SHARE);
+    const keptTokens = this.#settings.policy.compactionSize === "tokens"
+      ? this.#keptTokens(window)
+      : Math.min(this.#keptTokens(window), window * KEPT_SHARE);
     return await this.#compact("overflow", { window, keptTokens, tokens, signal });
   }
 
@@ -334,21 +336,27 @@ function touchedFiles(messages: readonly StoredMessage[]): { read: string[]; mod
 }
 
 /**
- * Index of the first message to keep: what fits into `keptTokens` counted from the end, at least the last message, at a message of the person where
- * there is one, and never between a call and its result. 0: nothing to summarise.
+ * Index of the first message to keep: what fits into `keptTokens` counted from the end, at least the last message that the model reads, at a message of
+ * the person where there is one, and never between a call and its result. 0: nothing to summarise.
  */
 export function chooseCut(messages: readonly StoredMessage[], keptTokens: number): number {
   let cut = messages.length;
+  const least = messages.findLastIndex(({ message }) => !isEmptyReply(message));
   let characters = 0;
   while (cut > 0) {
     characters += countCharacters(messages[cut - 1]!.message);
-    if (characters / 4 > keptTokens && cut < messages.length) break;
+    if (characters / 4 > keptTokens && cut <= least) break;
     cut--;
   }
   const roleAt = (index: number) => messages[index]?.message.role;
   for (let i = cut; i < messages.length; i++) if (roleAt(i) === "user") return i;
   while (cut > 0 && roleAt(cut) === "toolResult") cut--;
   return cut;
+}
+
+/** A reply that came to nothing, which is not sent to the model. */
+function isEmptyReply(message: Message): boolean {
+  return message.role === "assistant" && message.content.length === 0;
 }
 
 function describe(message: Message): string {

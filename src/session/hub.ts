@@ -373,7 +373,7 @@ export class Hub {
     this.#hardEnded.resolve();
     this.#session.clearQueues();
     this.#session.abort();
-    void this.commands.stopAll();
+    this.commands.close();
   }
 }
 

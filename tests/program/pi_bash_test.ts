@@ -4,7 +4,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { startModelServer } from "../fakes/model_server.ts";
 import { prepareHome } from "../fakes/prepare_home.ts";
 import { defaultProgram } from "../fakes/weir_process.ts";
-import { allOf, calls, type Json, saidIn, withPi } from "./_with_pi.ts";
+import { allOf, calls, held, type Json, saidIn, withPi } from "./_with_pi.ts";
 
 Deno.test("pi bash tells its output with its id, and the model reads it with the next prompt", async () => {
   await withPi({ replies: [{ text: "fine" }] }, async (pi) => {
@@ -177,4 +177,21 @@ Deno.test("pi client that closes stdout ends everything", async () => {
     await pi.exit({ code: 0, state: "midway" });
     assertEquals(await pi.weir.livingProcesses(), []);
   });
+});
+
+Deno.test("pi SIGTERM in the moment that a direct command starts beside a run ends both", async () => {
+  for (const delayMs of [0, 5, 15, 40, 90]) {
+    const { reply } = held();
+    await withPi({ replies: [reply] }, async (pi) => {
+      await pi.state();
+      await pi.sendAll(
+        { type: "prompt", message: "go" },
+        { type: "bash", command: "sleep 78" },
+      );
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      pi.weir.kill("SIGTERM");
+      await pi.exit({ code: 143, state: "midway" });
+      assertEquals(await pi.weir.livingProcesses(), []);
+    });
+  }
 });

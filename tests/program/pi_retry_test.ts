@@ -6,6 +6,7 @@ import { allOf, held, type Json, textOf, typesOf, withPi } from "./_with_pi.ts";
 
 const RETRY = { retry: { baseDelayMs: 20 } };
 const BUSY = { status: 503, body: { error: { message: "try later", type: "x" } } };
+const TOLD = `503: ${JSON.stringify(BUSY.body.error)}`;
 
 Deno.test("pi retry: a failed attempt is told, left out and made again", async () => {
   const first = { ...BUSY, headers: { "retry-after": "0.2" } };
@@ -37,10 +38,10 @@ Deno.test("pi retry: a failed attempt is told, left out and made again", async (
       attempt: 1,
       maxAttempts: 3,
       delayMs: 200,
-      errorMessage: "503: try later",
+      errorMessage: TOLD,
     });
     const failed = allOf(records, "message_start")[1].message as Json;
-    assertEquals([failed.stopReason, failed.errorMessage], ["error", "503: try later"]);
+    assertEquals([failed.stopReason, failed.errorMessage], ["error", TOLD]);
     const { entry } = allOf(records, "entry_appended")[0] as { entry: Json };
     const entries = await pi.entries();
     const target = entries.find(({ id }) => id === entry.targetId) as { message: Json };
@@ -71,7 +72,7 @@ Deno.test("pi retry: given up after the configured number", async () => {
       type: "auto_retry_end",
       success: false,
       attempt: 2,
-      finalError: "503: try later",
+      finalError: TOLD,
     });
     assertEquals(records.at(-1), { type: "agent_settled", aborted: false });
   });
@@ -94,7 +95,8 @@ Deno.test("pi retry: status decides, never words", async () => {
     const records = await pi.run("go");
     assertEquals(allOf(records, "auto_retry_start"), []);
     assertEquals(allOf(records, "agent_end")[0].willRetry, false);
-    assertEquals((allOf(records, "turn_end")[0].message as Json).errorMessage, `400: ${message}`);
+    const { errorMessage } = allOf(records, "turn_end")[0].message as Json;
+    assertEquals(errorMessage, `400: ${JSON.stringify({ message, type: "server_error" })}`);
   });
 });
 

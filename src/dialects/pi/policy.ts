@@ -68,8 +68,9 @@ export const PI_POLICY: SessionPolicy = {
     },
     imageNote: (model) => `[image omitted: ${model} reads text only]`,
     abortedReply: "Request was aborted",
-    failedReply: ({ status, message }) => {
+    failedReply: ({ status, message, detail }) => {
       if (status === undefined) return message;
+      if (detail !== undefined) return `${status}: ${detail}`;
       return `${status}: ${message.startsWith(`${status} `) ? message.slice(4) : message}`;
     },
     cutOffCall: "Not run: the answer was cut off by its length limit",
