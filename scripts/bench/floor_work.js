@@ -1,6 +1,6 @@
 // The floor for turns, streams and tools: does the same requests and reads without an agent. Each line of input is a list of steps, done one
-// after another; {"post": FILE} sends the file to the endpoint and prints one record for each piece of the answer, those that come together in one go, {"read": FILE} reads
-// it, {"all": STEPS} does them together. Then a record of type floor_settled. Argument: URL of the endpoint.
+// after another; {"post": FILE} sends the file to the endpoint and prints one record for each piece of the answer, those that come together in
+// one go, {"read": FILE} reads it, {"all": STEPS} does them together. Then a record of type floor_settled. Argument: URL of the endpoint.
 const encoder = new TextEncoder();
 const bodies = new Map();
 
