@@ -1,86 +1,99 @@
-// `deno task bench [measure…] [--json] [--executable] [--peers]`: figures as ratios to floors that are taken in the same run, because machines
-// are noisy and a ratio is not. Measures the bundle, or dist/weir with --executable. With --peers the floors are the programs whose protocol
-// Weir speaks, and the measures are those of `peers.ts`.
-import { startModelServer } from "../../tests/fakes/model_server.ts";
+// `deno task bench [measure…] [--json] [--executable] [--peers [--peers-folder DIR]]`: figures as ratios to floors that are taken in the same
+// run, in turns, because machines are noisy and a ratio is less so. Measures the bundle, or dist/weir with --executable. With --peers the
+// floors are other agents (`peers.ts`). A missed aim is marked and is no failure: the exit code is 0 when everything could be measured.
 import { bundle } from "../bundle.ts";
-import { type Figure, MEASURES as OWN_MEASURES, type Place } from "./measures.ts";
-import { PEER_MEASURES } from "./peers.ts";
-import { TOOL_MEASURES } from "./tool_measures.ts";
+import { Endpoint } from "./endpoint.ts";
+import { describe, type Figure, HEADING } from "./figure.ts";
+import { MEASURES as OWN_MEASURES } from "./measures.ts";
+import { peerMeasures } from "./peers.ts";
+import { preparePlace } from "./place.ts";
 
-const asJson = Deno.args.includes("--json");
-const isExecutable = Deno.args.includes("--executable");
-const MEASURES = Deno.args.includes("--peers")
-  ? PEER_MEASURES
-  : { ...OWN_MEASURES, ...TOOL_MEASURES };
-const names = Deno.args.filter((arg) => !arg.startsWith("--"));
-const unknown = names.filter((name) => !Object.hasOwn(MEASURES, name));
-if (unknown.length > 0) {
-  console.error(`Cannot measure ${unknown.join(", ")}: use ${Object.keys(MEASURES).join(", ")}`);
-  Deno.exit(2);
+interface Options {
+  readonly names: readonly string[];
+  readonly asJson: boolean;
+  readonly isExecutable: boolean;
+  readonly withPeers: boolean;
+  readonly peersFolder: string | undefined;
 }
 
-const root = new URL("../..", import.meta.url);
-const program = isExecutable
-  ? [new URL("dist/weir", root).pathname]
-  // Under the same conditions as the floors: without looking for a configuration.
-  : [Deno.execPath(), "run", "-A", "--no-config", (await bundle()).pathname];
-await using server = await startModelServer({ strict: false });
-const folder = await Deno.makeTempDir({ prefix: "weir_bench_" });
-const figures: Figure[] = [];
-try {
-  const place = await preparePlace(folder);
-  for (const [name, measure] of Object.entries(MEASURES)) {
-    if (names.length > 0 && !names.includes(name)) continue;
-    for (const figure of await measure(place)) {
-      figures.push(figure);
-      if (!asJson) console.log(describe(figure));
+if (import.meta.main) Deno.exit(await main(readOptions(Deno.args)));
+
+async function main(options: Options): Promise<number> {
+  const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "weir_bench_" }));
+  try {
+    await using endpoint = new Endpoint();
+    const program = options.isExecutable
+      ? new URL("../../dist/weir", import.meta.url).pathname
+      : (await bundle()).pathname;
+    const place = await preparePlace({ folder, program, endpoint });
+    const peersFolder = options.peersFolder ?? `${folder}/peers`;
+    const measures = options.withPeers ? peerMeasures(peersFolder) : OWN_MEASURES;
+    const unknown = options.names.filter((name) => !Object.hasOwn(measures, name));
+    if (unknown.length > 0) {
+      console.error(
+        `Cannot measure ${unknown.join(", ")}: use ${Object.keys(measures).join(", ")}`,
+      );
+      return 2;
     }
+    const about = {
+      program: options.isExecutable ? "dist/weir" : "dist/weir.js",
+      deno: Deno.version.deno,
+      cores: navigator.hardwareConcurrency,
+      load: load(),
+    };
+    if (!options.asJson) {
+      console.log(
+        `${about.program}, deno ${about.deno}, ${about.cores} cores, load ${about.load}\n${HEADING}`,
+      );
+    }
+    const figures: Figure[] = [];
+    for (const [name, measure] of Object.entries(measures)) {
+      if (options.names.length > 0 && !options.names.includes(name)) continue;
+      for (const figure of await measure(place)) {
+        figures.push(figure);
+        if (!options.asJson) console.log(describe(figure));
+      }
+    }
+    if (options.asJson) {
+      console.log(JSON.stringify({ ...about, loadAfter: load(), figures }, null, 2));
+    } else {
+      const aims = figures.filter(({ met }) => met !== undefined);
+      const met = aims.filter(({ met }) => met);
+      console.log(`${met.length} of ${aims.length} aims met, load afterwards ${load()}`);
+    }
+    return 0;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
   }
-} finally {
-  await Deno.remove(folder, { recursive: true });
 }
-if (asJson) console.log(JSON.stringify(figures, null, 2));
 
-async function preparePlace(folder: string): Promise<Place> {
-  const home = `${folder}/home`;
-  const workspace = await Deno.realPath(folder) + "/work";
-  await Deno.mkdir(home);
-  await Deno.mkdir(workspace);
-  const provider = {
-    baseUrl: server.url,
-    apiKey: "k",
-    models: { m: { price: { input: 1, output: 2 } } },
-  };
-  await Deno.writeTextFile(
-    `${home}/config.jsonc`,
-    JSON.stringify({ model: "local/m", providers: { local: provider } }),
-  );
-  const floor = (
-    name: string,
-  ) => [
-    Deno.execPath(),
-    "run",
-    "-A",
-    "--no-config",
-    new URL(`scripts/bench/${name}`, root).pathname,
-  ];
+function load(): number {
+  return Math.round(Deno.loadavg()[0]! * 100) / 100;
+}
+
+function readOptions(args: readonly string[]): Options {
+  const names: string[] = [];
+  const flags = new Set<string>();
+  let peersFolder: string | undefined;
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i]!;
+    if (arg === "--peers-folder") peersFolder = args[++i] ?? refuse(`${arg} needs a folder`);
+    else if (["--json", "--executable", "--peers"].includes(arg)) flags.add(arg);
+    else if (arg.startsWith("-")) refuse(`unknown option ${arg}`);
+    else names.push(arg);
+  }
   return {
-    weir: [...program, "--mode", "rpc", "--trust", workspace],
-    program,
-    acp: [...program, "--mode", "acp"],
-    floorLines: floor("floor_lines.js"),
-    floorStream: floor("floor_stream.js"),
-    // Of their own, because programs that start at the same time elsewhere hold up the caches of all.
-    env: { WEIR_HOME: home, DENO_DIR: `${folder}/deno` },
-    home,
-    workspace,
-    server,
+    names,
+    asJson: flags.has("--json"),
+    isExecutable: flags.has("--executable"),
+    withPeers: flags.has("--peers"),
+    peersFolder,
   };
 }
 
-function describe({ name, unit, ours, floor, ratio, aim }: Figure): string {
-  const number = (value: number) => value.toFixed(value < 10 ? 2 : 0).padStart(8);
-  return `${name.padEnd(40)} ${number(ours)} ${unit.padEnd(4)} floor ${number(floor)}  ratio ${
-    ratio.toFixed(2).padStart(6)
-  }  aim ${aim}`;
+function refuse(reason: string): never {
+  console.error(
+    `Cannot measure: ${reason}, use [measure…] [--json] [--executable] [--peers [--peers-folder DIR]]`,
+  );
+  Deno.exit(2);
 }
