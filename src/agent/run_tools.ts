@@ -53,6 +53,8 @@ export interface ToolRunOptions {
   readonly exitCodeIsError: boolean;
   /** Whether all calls of a reply are announced before the first one runs, or each when it is taken up. */
   readonly announceCalls: "first" | "each";
+  /** Whether calls that only read do not wait while somebody is asked about an earlier one. */
+  readonly readsWhileAsked?: boolean | undefined;
   /** Why no call may run; each gets this text as its error. */
   readonly refusal?: string | undefined;
   /** Clients are told snapshots of output instead of its pieces. */
@@ -80,10 +82,10 @@ export async function runTools(calls: readonly ToolCall[], options: ToolRunOptio
   if (run.keepsLater) await announce(planned, run);
   const waiting = [...groups];
   const isUnique = new Set(calls.map((call) => call.id)).size === calls.length;
-  /** Calls that only read do not wait for somebody's answer about an earlier one. */
+  // Results of calls with the same id are told apart by their order.
+  const mayPass = options.readsWhileAsked === true && isUnique;
   const runReads = async () => {
-    // Results of calls with the same id are told apart by their order.
-    for (let i = 0; isUnique && i < waiting.length;) {
+    for (let i = 0; mayPass && i < waiting.length;) {
       if (waiting[i]![0]!.tool?.group !== "read") i++;
       else await runGroup(waiting.splice(i, 1)[0]!, { whileAsked: async () => {} }, run);
     }
@@ -344,7 +346,7 @@ async function endCall(
   const outcome = end.cause === "interrupted"
     ? errorOutcome(
       options.texts.interrupted({
-        begun: end.begun,
+        begun: end.ran,
         durationMs,
         partial: textOfOutcome(end.outcome),
       }),

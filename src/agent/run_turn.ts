@@ -38,6 +38,7 @@ export interface TurnOptions {
   readonly exitCodeIsError: boolean;
   /** `each` when absent. */
   readonly announceCalls?: "first" | "each" | undefined;
+  readonly readsWhileAsked?: boolean | undefined;
   readonly watchOutput?: WatchOutput | undefined;
   /** Failed requests are made again without a word, or each is stored and told and the owner plans another one. `hidden` when absent. */
   readonly failures?: "hidden" | "told" | undefined;
@@ -179,6 +180,7 @@ class TurnRun {
         texts: this.#options.texts,
         exitCodeIsError: this.#options.exitCodeIsError,
         announceCalls: this.#options.announceCalls ?? "each",
+        readsWhileAsked: this.#options.readsWhileAsked,
         watchOutput: this.#options.watchOutput,
         refusal: message.stopReason === "length" ? this.#options.texts.cutOffCall : undefined,
         signal,

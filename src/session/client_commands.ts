@@ -25,7 +25,7 @@ export interface ClientCommandOptions {
 export class ClientCommands {
   readonly #running = new Set<RunningCommand>();
   readonly #onStart: () => void;
-  /** One that only now begins is stopped like the others. */
+  /** None begins any more. */
   #isOver = false;
 
   constructor({ onStart }: { onStart(): void }) {
@@ -39,6 +39,7 @@ export class ClientCommands {
 
   /** Runs a command to its end, without a time limit. Throws `RequestError` when it cannot be started. */
   async run(options: ClientCommandOptions): Promise<CommandRun> {
+    if (this.#isOver) return NEVER_RUN;
     const run = this.#start(options);
     let isStopped = false;
     const stop = () => {
@@ -49,7 +50,6 @@ export class ClientCommands {
     const running = { stop, done: done.catch(() => {}) };
     this.#running.add(running);
     this.#onStart();
-    if (this.#isOver) void stop();
     try {
       return await done;
     } finally {
@@ -57,7 +57,7 @@ export class ClientCommands {
     }
   }
 
-  /** Stops all that run and all that come. */
+  /** Stops all that run; those that come count as stopped before they began. */
   close(): void {
     this.#isOver = true;
     void this.stopAll();
@@ -93,6 +93,11 @@ export class ClientCommands {
     }
   }
 }
+
+const NEVER_RUN: CommandRun = {
+  output: { text: "", truncated: false, logPath: undefined, totalBytes: 0 },
+  exitCode: undefined,
+};
 
 interface RunningCommand {
   stop(): Promise<void>;

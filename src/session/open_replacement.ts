@@ -93,47 +93,68 @@ function openNew(
   },
 ): Replacement {
   return {
-    open: () => {
+    open: async () => {
       const { host, workspace, isTemporary } = settings;
       const header = newHeader(workspace, parentSession === undefined ? {} : { parentSession });
       const store = { ...settings.store, workspace };
       const journal = isTemporary
         ? new Journal({ header, entries })
         : createJournal(host, store, { header, entries });
-      return Promise.resolve({
-        opened: { journal, entries, allEntries: entries },
-        text,
-        workspace,
-      });
+      // A copy has something to lose, so it is in its file from the start.
+      if (entries.some(({ type }) => !BEGINNING.has(type))) await prepareCopy(journal);
+      return { opened: { journal, entries, allEntries: entries }, text, workspace };
     },
   };
 }
 
+/** What every session begins with. */
+const BEGINNING: ReadonlySet<string> = new Set(["model_change", "thinking_level_change"]);
+
+async function prepareCopy(journal: Journal): Promise<void> {
+  try {
+    await journal.prepare();
+  } catch (error) {
+    await journal[Symbol.asyncDispose]();
+    throw new RequestError("failed", errorText(error), { cause: error });
+  }
+}
+
 async function openFile(given: string, context: Context): Promise<Replacement> {
   const { settings, session } = context;
-  const { host } = settings;
-  const path = host.paths.resolve(settings.workspace, given);
+  const path = settings.host.paths.resolve(settings.workspace, given);
   const isOpen = await isSameFile(path, context);
-  if (await host.files.stat(path).catch(() => undefined) === undefined) {
-    const header = announced.get(settings)?.get(path);
-    if (header === undefined) throw new RequestError("invalid", `Session not found: ${given}`);
-    return { open: () => Promise.resolve(openUnsaved(header, path, settings)) };
-  }
-  const header = await readHeader(host, path, { signal: neverAborted() }).catch(() => undefined);
-  if (header === undefined) throw notASession(given);
-  const workspace = await findWorkspace(header, settings);
-  if (!isOpen) {
+  const { isStored, workspace } = await look(path, { given, settings });
+  if (isStored && !isOpen) {
     // Opened now, so that what is wrong with it shows while the old one still runs.
     const opened = await openStored(path, { given, settings, workspace });
     return { open: () => Promise.resolve({ opened, text: undefined, workspace }) };
   }
   return {
     open: async () => {
-      await session[Symbol.asyncDispose]();
+      if (isOpen) await session[Symbol.asyncDispose]();
+      // What has run until now may have stored something there.
+      const { header, isStored, workspace } = await look(path, { given, settings });
+      if (!isStored) return openUnsaved(header, path, settings);
       const opened = await openStored(path, { given, settings, workspace });
       return { opened, text: undefined, workspace };
     },
   };
+}
+
+/** What is at a path: a session, or the place of one that a client was told of. Throws `RequestError` when there is neither. */
+async function look(
+  path: string,
+  { given, settings }: { given: string; settings: Settings },
+): Promise<{ header: SessionHeader; isStored: boolean; workspace: string }> {
+  const { host } = settings;
+  if (await host.files.stat(path).catch(() => undefined) === undefined) {
+    const header = announced.get(settings)?.get(path);
+    if (header === undefined) throw new RequestError("invalid", `Session not found: ${given}`);
+    return { header, isStored: false, workspace: settings.workspace };
+  }
+  const header = await readHeader(host, path, { signal: neverAborted() }).catch(() => undefined);
+  if (header === undefined) throw notASession(given);
+  return { header, isStored: true, workspace: await findWorkspace(header, settings) };
 }
 
 function openUnsaved(header: SessionHeader, path: string, { host, workspace }: Settings) {

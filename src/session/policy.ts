@@ -65,6 +65,8 @@ export interface SessionPolicy {
   readonly sendsPartial?: boolean;
   /** Whether all calls of a reply are announced before the first runs; default: each when it is taken up. */
   readonly announceCalls?: "first" | "each";
+  /** Whether calls that only read run while the client is asked about an earlier one; default: calls keep their order. */
+  readonly readsWhileAsked?: boolean;
   /** Whether clients are shown pieces of a command's output (the default) or all of it now and then. */
   readonly output?: "pieces" | "snapshots";
   /** How results of commands read, where not as usual. */

@@ -406,6 +406,7 @@ export class Session implements AsyncDisposable {
         lengthCut: policy.lengthCut,
         failures: policy.failures,
         announceCalls: policy.announceCalls,
+        readsWhileAsked: policy.readsWhileAsked,
         watchOutput: kit.watchOutput,
         maxRequests: this.#settings.maxTurnRequests,
         toolContext: kit.toolContext,

@@ -78,6 +78,7 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
     : homeConfig;
   const choice = config === homeConfig ? firstTry : tryToResolve(config, start);
   if (choice instanceof StartError && !(mayLackModel && isLack(choice))) throw choice;
+  checkModelScope(config, start);
   if (!(choice instanceof StartError)) {
     warnOfLimits(host, { endpoints: endpointsOf(choice, { config, host }) });
   }
@@ -102,6 +103,21 @@ export async function startAgent(start: StartOptions): Promise<StartedAgent> {
   } catch (error) {
     await opened.journal[Symbol.asyncDispose]();
     throw error;
+  }
+}
+
+/** Throws `StartError` for a model of the list that there is none of, where unknown models are refused. */
+function checkModelScope(config: Config, start: StartOptions): void {
+  const { commandLine, commandLine: { options } } = start;
+  const isConfigured = (name: string) =>
+    Object.entries(config.providers).some(([provider, { models = {} }]) =>
+      Object.keys(models).some((id) => name === id || name === `${provider}/${id}`)
+    );
+  for (const model of options.models ?? []) {
+    if (isConfigured(model)) continue;
+    const one = { ...commandLine, options: { ...options, model, provider: undefined } };
+    const found = tryToResolve(config, { ...start, commandLine: one });
+    if (found instanceof StartError && !isLack(found)) throw found;
   }
 }
 

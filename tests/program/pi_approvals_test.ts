@@ -5,6 +5,7 @@ import { allOf, calls, type Json, type Pi, textOf, withPi } from "./_with_pi.ts"
 
 const ASK = ["--approvals", "ask"];
 const run = (id: string, command: string) => ({ id, name: "bash", args: { command } });
+const write = (id: string, path: string) => ({ id, name: "write", args: { path, content: "x" } });
 
 /** Answers the next dialog and returns it. */
 async function answer(pi: Pi, members: Json): Promise<Json> {
@@ -56,7 +57,6 @@ Deno.test("pi dialogs: Allow runs, everything else does not", async () => {
 });
 
 Deno.test("pi dialogs: Allow for this session asks once", async () => {
-  const write = (id: string, path: string) => ({ id, name: "write", args: { path, content: "x" } });
   const replies = [
     calls(run("k1", "echo one"), run("k2", "echo one"), write("k3", "a.txt"), write("k4", "b.txt")),
     { text: "done" },
@@ -75,6 +75,17 @@ Deno.test("pi dialogs: Allow for this session asks once", async () => {
     await pi.data({ type: "prompt", message: "again" });
     await answer(pi, { value: "Deny" });
     assertEquals(await endsOf(pi), [["Not run: denied by the user", true]]);
+  });
+});
+
+Deno.test("pi dialogs: calls keep their order while somebody is asked", async () => {
+  const read = { id: "k2", name: "read", args: { path: "new.txt" } };
+  const replies = [calls(write("k1", "new.txt"), read), { text: "done" }];
+  await withPi({ args: ASK, replies }, async (pi) => {
+    await pi.data({ type: "prompt", message: "go" });
+    await answer(pi, { value: "Allow" });
+    const ends = await endsOf(pi);
+    assertEquals(ends.map(([, isError]) => isError), [false, false], JSON.stringify(ends));
   });
 });
 
@@ -108,7 +119,8 @@ Deno.test("pi dialogs: silence, the end of the input and abort are no", async ()
     await pi.weir.next("extension_ui_request");
     assertEquals((await pi.state()).isStreaming, true);
     await pi.ask({ type: "abort" });
-    assertEquals(await endsOf(pi), [["Command aborted", true]]);
+    // It had not begun.
+    assertEquals(await endsOf(pi), [["Not run: aborted", true]]);
     await pi.data({ type: "prompt", message: "go" });
     await pi.weir.next("extension_ui_request");
     await pi.weir.closeInput();

@@ -180,14 +180,16 @@ Deno.test("pi client that closes stdout ends everything", async () => {
 });
 
 Deno.test("pi SIGTERM in the moment that a direct command starts beside a run ends both", async () => {
-  for (const delayMs of [0, 5, 15, 40, 90]) {
+  const befores = [
+    [{ type: "prompt", message: "go" }],
+    [{ type: "clone" }, { type: "prompt", message: "go" }],
+    [{ type: "set_session_name", name: "x" }],
+  ];
+  for (const [n, delayMs] of [0, 0, 0, 3, 3, 3, 15, 15, 15, 60, 60, 60].entries()) {
     const { reply } = held();
-    await withPi({ replies: [reply] }, async (pi) => {
-      await pi.state();
-      await pi.sendAll(
-        { type: "prompt", message: "go" },
-        { type: "bash", command: "sleep 78" },
-      );
+    await withPi({ replies: [{ text: "one" }, reply] }, async (pi) => {
+      await pi.run("first");
+      await pi.sendAll(...befores[n % 3]!, { type: "bash", command: "sleep 78" });
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       pi.weir.kill("SIGTERM");
       await pi.exit({ code: 143, state: "midway" });

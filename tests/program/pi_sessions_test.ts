@@ -66,7 +66,7 @@ Deno.test("pi fork, clone and new_session", async () => {
     assertEquals(data, { text: "b", cancelled: false });
     const fork = await fileOf(pi);
     assert(fork !== old);
-    assertEquals(await exists(fork), false);
+    assertEquals(await exists(fork), true);
     assertEquals((await pi.messages()).map(textOf), ["a", "one"]);
     await pi.run("c");
     assertEquals(saidIn(pi.lastRequest), ["user: a", "assistant: one", "user: c"]);
@@ -353,6 +353,7 @@ for (
     ["--model", "nope"],
     ["--provider", "x", "--model", "m"],
     ["--thinking", "huge"],
+    ["--models", "test-model,nope"],
     ["--session", "nope"],
     ["@file"],
   ]
@@ -502,4 +503,55 @@ Deno.test("pi json mode writes the header and one run per message", async () => 
     const [end] = allOf(asks.records, "tool_execution_end");
     assertEquals(textOf(end.result), "Not run: nobody can answer, the input is closed");
   });
+});
+
+Deno.test("pi clone and fork are in their files at once, so that nothing of them is lost", async () => {
+  const replies = [{ text: "a" }, { text: "b" }, { text: "more" }];
+  await withPi({ replies }, async (pi) => {
+    await pi.run("one");
+    await pi.run("two");
+    const original = String((await pi.state()).sessionFile);
+    const { messages: points } = await pi.data({ type: "get_fork_messages" });
+    const second = (points as Json[])[1]!.entryId;
+    for (
+      const [command, kept] of [
+        [{ type: "clone" }, ["one", "a", "two", "b"]],
+        [{ type: "fork", entryId: second }, ["one", "a"]],
+      ] as const
+    ) {
+      await pi.data({ type: "switch_session", sessionPath: original });
+      await pi.data(command);
+      const copy = String((await pi.state()).sessionFile);
+      const [header] = (await Deno.readTextFile(copy)).split("\n");
+      assertEquals(JSON.parse(header!).parentSession, original);
+      for (const path of [copy, original, copy]) {
+        await pi.data({ type: "switch_session", sessionPath: path });
+      }
+      assertEquals((await pi.messages()).map(textOf), [...kept], command.type);
+    }
+    await pi.run("three");
+    assertEquals((await pi.messages()).map(textOf), ["one", "a", "three", "more"]);
+  });
+});
+
+Deno.test("pi switch_session to its own path keeps what still runs there, and goes on", async () => {
+  for (const running of ["bash", "compact", "prompt"]) {
+    const { reply } = held();
+    const replies = running === "prompt" ? [reply, { text: "fine" }] : [{ text: "fine" }];
+    await withPi({ replies }, async (pi) => {
+      const path = String((await pi.state()).sessionFile);
+      const [id] = await pi.sendAll(
+        running === "bash"
+          ? { type: "bash", command: "sleep 77" }
+          : { type: running, message: "x" },
+      );
+      if (running === "bash") await new Promise((resolve) => setTimeout(resolve, 100));
+      if (running === "prompt") await pi.server.waitForRequests(1);
+      await pi.data({ type: "switch_session", sessionPath: path });
+      await pi.weir.response(id);
+      if (running === "prompt") await pi.weir.settled();
+      await pi.run("go on");
+      assertEquals(textOf((await pi.messages()).at(-1)), "fine", running);
+    });
+  }
 });

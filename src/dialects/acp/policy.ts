@@ -33,6 +33,7 @@ export const ACP_POLICY: SessionPolicy = {
   jobTurns: false,
   noticeSource: "weir-jobs",
   exitCodeIsError: true,
+  readsWhileAsked: true,
   mentions: NO_MENTIONS,
   expandDelivered: false,
   texts: {

@@ -1,5 +1,6 @@
 /** From the blocks of a prompt to one user message. Knows no session and reads no file. */
 
+import { base64Bytes, isBase64 } from "../../wire/is_base64.ts";
 import type { ImageBlock, TextBlock } from "../../agent/message.ts";
 import { type Json, readList, readObject, readText } from "./read_params.ts";
 import { paramError } from "./rpc.ts";
@@ -135,16 +136,9 @@ function lastPart(uri: string): string {
 
 function readImage(block: Json, key: string, path: string): string {
   const data = readText(block, key, path);
-  const padding = data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0;
-  const digits = data.length - padding;
-  if (digits === 0 || data.length % 4 !== 0 || OTHER_THAN_BASE64.test(data.slice(0, digits))) {
-    throw paramError(path, "must be base64");
-  }
-  if (data.length / 4 * 3 - padding > MAX_IMAGE_BYTES) {
+  if (!isBase64(data)) throw paramError(path, "must be base64");
+  if (base64Bytes(data) > MAX_IMAGE_BYTES) {
     throw paramError(path, "must be an image of at most 20 MiB");
   }
   return data;
 }
-
-/** A search, not a match from end to end, which would need memory for each character. */
-const OTHER_THAN_BASE64 = /[^A-Za-z0-9+/]/;

@@ -3,14 +3,15 @@
  * fields are ignored, and an optional field that is `null` is absent. The messages are the error texts of the protocol.
  */
 
+import { isBase64 } from "../../wire/is_base64.ts";
 import * as z from "zod/mini";
 
 const nothing = z.object({});
 
 const image = z.object({
   type: z.literal("image"),
-  data: z.string(),
-  mimeType: z.string().check(z.regex(/^image\//)),
+  data: z.string().check(z.refine(isBase64)),
+  mimeType: z.string().check(z.regex(/^image\/./)),
 });
 
 /** An optional field; `null` counts as absent. */
