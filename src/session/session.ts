@@ -3,28 +3,26 @@
  * dialect; where dialects differ it asks the policy.
  */
 
-import type { AgentEvent, MessageOrigin } from "../agent/agent_event.ts";
+import type { AgentEvent } from "../agent/agent_event.ts";
 import type { TurnHooks } from "../agent/hook.ts";
 import type { UserMessage } from "../agent/message.ts";
 import type { TurnResult } from "../agent/run_turn.ts";
 import { NO_USAGE } from "../agent/usage.ts";
-import { errorText, HostError, RequestError } from "../errors.ts";
-import { expandMentions } from "./attachments.ts";
+import { ClientCompaction } from "./client_compaction.ts";
 import type { CommandResults, CompactionReport } from "./command.ts";
-import type {
-  CompactionPhase,
-  QueueDepths,
-  SessionEvent,
-  TurnOpening,
-  WaitingTexts,
-} from "./event.ts";
+import { createMessage } from "./create_message.ts";
+import { Delivery } from "./delivery.ts";
+import type { CompactionPhase, QueueDepths, SessionEvent } from "./event.ts";
 import type { EndedJob, Jobs } from "./jobs.ts";
-import { MessageQueues, type QueueName, type WaitingMessage } from "./message_queue.ts";
-import { createNoticeMessage, Notices } from "./notices.ts";
+import type { QueueName, WaitingMessage } from "./message_queue.ts";
+import { Notices } from "./notices.ts";
 import { NoticeTurns } from "./notice_turns.ts";
 import { planRetry } from "./plan_retry.ts";
 import type { Settings } from "./settings.ts";
+import { storeNotices } from "./store_notices.ts";
 import type { Transcript } from "./transcript.ts";
+import { errorReport, turnErrorText } from "./turn_error.ts";
+import { describeOpening, type Opening, unsavedTurn } from "./turn_opening.ts";
 import type { TurnKit, Workshop } from "./workshop.ts";
 
 /** Why turns are stopped; the reason of the abort signal. */
@@ -44,15 +42,6 @@ export interface SessionOptions {
   emit(event: SessionEvent): Promise<void> | undefined;
 }
 
-/** What opens a turn: a message, or the notices that wait. */
-type Opening =
-  | (WaitingMessage & {
-    readonly kind: "message";
-    readonly origin: MessageOrigin;
-  })
-  /** `isPrepared`: the conversation can take entries at once. */
-  | { readonly kind: "notices"; readonly isPrepared: boolean };
-
 export class Session implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #workshop: Workshop;
@@ -63,7 +52,7 @@ export class Session implements AsyncDisposable {
   readonly #subagents = new Set<string>();
   #kit: Promise<TurnKit> | undefined;
   readonly #emitEvent: SessionOptions["emit"];
-  readonly #queues = new MessageQueues();
+  readonly #delivery: Delivery;
   readonly transcript: Transcript;
   #turn = 0;
   #controller = new AbortController();
@@ -82,8 +71,7 @@ export class Session implements AsyncDisposable {
   /** Ends the pause before another try. */
   #retryPause: AbortController | undefined;
   #compactions = 0;
-  /** A compaction that the client asked for. */
-  #manualCompaction: { stop: AbortController; done: Promise<unknown> } | undefined;
+  readonly #clientCompaction = new ClientCompaction();
   /** Messages that are stored when the running turn is over. */
   readonly #later: UserMessage[] = [];
   /** Whether the last turn of this process ended with an answer. */
@@ -99,6 +87,11 @@ export class Session implements AsyncDisposable {
     this.#jobs = options.jobs;
     this.transcript = options.transcript;
     this.#emitEvent = options.emit;
+    this.#delivery = new Delivery({
+      settings: options.settings,
+      transcript: options.transcript,
+      emit: (event) => this.#emit(event),
+    });
   }
 
   get id(): string {
@@ -110,8 +103,8 @@ export class Session implements AsyncDisposable {
     return this.#busy;
   }
 
-  get waiting() {
-    return this.#queues.depths();
+  get waiting(): QueueDepths {
+    return this.#delivery.depths;
   }
 
   /** The answer of the last turn of this process that ended with one, else of the conversation. */
@@ -131,23 +124,12 @@ export class Session implements AsyncDisposable {
   /** Lets a message wait for the running turn. The returned function tells of it; the caller writes its response first or after that. */
   enqueue(queue: QueueName, message: WaitingMessage): () => undefined {
     this.#noticeTurns.lift();
-    this.#queues.add(queue, message);
-    const depths = this.#depths();
-    return () => {
-      this.#emit({ type: "queue_change", action: "enqueue", queue, ...message, ...depths });
-    };
-  }
-
-  #depths(): QueueDepths & { readonly waiting?: WaitingTexts } {
-    const depths = this.#queues.depths();
-    return this.#settings.policy.queueNewsFirst
-      ? { ...depths, waiting: this.#queues.texts() }
-      : depths;
+    return this.#delivery.enqueue(queue, message);
   }
 
   /** Whether a summary is being made. */
   get compacting(): boolean {
-    return this.#compactions > 0 || this.#manualCompaction !== undefined;
+    return this.#compactions > 0 || this.#clientCompaction.isRunning;
   }
 
   /** Ends the pause before another try, and with it the turn; nothing happens when there is none. */
@@ -176,20 +158,7 @@ export class Session implements AsyncDisposable {
 
   /** Shortens what the model is sent because the client wants it. Stops what runs first; no turn can start before it is over. Throws `RequestError`. */
   async compactForClient(instructions: string | undefined): Promise<CompactionReport> {
-    if (this.#manualCompaction !== undefined) {
-      throw new RequestError("busy", "Compaction is already in progress");
-    }
-    const stop = new AbortController();
-    const compacting = this.#compactNow(instructions, stop.signal);
-    this.#manualCompaction = { stop, done: compacting.catch(() => {}) };
-    try {
-      return await compacting;
-    } catch (error) {
-      if (stop.signal.aborted) throw new RequestError("failed", "Compaction cancelled");
-      throw error instanceof RequestError ? error : new RequestError("failed", errorText(error));
-    } finally {
-      this.#manualCompaction = undefined;
-    }
+    return await this.#clientCompaction.run((signal) => this.#compactNow(instructions, signal));
   }
 
   async #compactNow(
@@ -206,9 +175,7 @@ export class Session implements AsyncDisposable {
 
   /** Removes and returns what waits; the running turn goes on. */
   clearQueues(): CommandResults["clear_queue"] {
-    const removed = this.#queues.clear();
-    if (removed.steering.length + removed.followUp.length > 0) this.#emit({ type: "queue_clear" });
-    return removed;
+    return this.#delivery.clear();
   }
 
   /** Stops the running turn. Returns at once; `idle()` resolves when it has stopped. */
@@ -216,12 +183,12 @@ export class Session implements AsyncDisposable {
     this.#noticeTurns.hold();
     if (this.#settings.policy.abortClearsQueues) this.clearQueues();
     this.#controller.abort(new AbortedError());
-    this.#manualCompaction?.stop.abort(new AbortedError());
+    this.#clientCompaction.stop(new AbortedError());
   }
 
   /** Resolves when nothing runs. Never rejects. */
   async idle(): Promise<void> {
-    await this.#manualCompaction?.done;
+    await this.#clientCompaction.idle();
     await this.#running;
   }
 
@@ -312,7 +279,7 @@ export class Session implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#noticeTurns[Symbol.dispose]();
     this.#controller.abort(new AbortedError());
-    this.#manualCompaction?.stop.abort(new AbortedError());
+    this.#clientCompaction.stop(new AbortedError());
     await this.idle();
     await this.transcript[Symbol.asyncDispose]();
   }
@@ -443,47 +410,17 @@ export class Session implements AsyncDisposable {
       await this.#emit({ type: "turn_start", turn, opening: undefined });
       return;
     }
-    const message = await this.#createMessage(opening, { expand: true });
+    const message = await createMessage(opening, {
+      expand: true,
+      settings: this.#settings,
+      signal: this.#controller.signal,
+    });
     const id = this.transcript.append(message);
     await this.#emit({
       type: "turn_start",
       turn,
       opening: describeOpening(opening, { id, message }),
     });
-  }
-
-  async #createMessage(
-    waiting: WaitingMessage,
-    options: { expand: boolean },
-  ): Promise<UserMessage> {
-    const { host, policy, workspace, isCredentialFile } = this.#settings;
-    const { text, extras } = waiting;
-    if (extras?.content !== undefined) {
-      return { role: "user", content: extras.content, timestamp: Date.now(), display: text };
-    }
-    const start = extras?.mentionsFrom ?? 0;
-    const words = text.slice(start);
-    const { signal } = this.#controller;
-    const expanded = !options.expand ? { text: words, images: [] } : await expandMentions(words, {
-      style: policy.mentions,
-      host,
-      workspace,
-      isCredentialFile,
-      signal,
-    }).catch((error) => {
-      // The message itself is kept, whatever came of its files.
-      if (signal.aborted) return { text: words, images: [] };
-      throw error;
-    });
-    const files = extras?.files === undefined ? "" : `${extras.files}\n\n`;
-    const whole = files + text.slice(0, start) + expanded.text;
-    const images = [...extras?.images ?? [], ...expanded.images];
-    return {
-      role: "user",
-      content: [{ type: "text", text: whole }, ...images],
-      timestamp: Date.now(),
-      ...(whole === text && images.length === 0 ? {} : { display: text }),
-    };
   }
 
   #openKit(): Promise<TurnKit> {
@@ -509,18 +446,11 @@ export class Session implements AsyncDisposable {
 
   /** Puts the waiting notices into the conversation, all as one message. */
   #storeNotices(): void {
-    // What a subagent's jobs have to say is the subagent's, as long as it runs.
-    const jobs = this.#notices.take(({ owner }) =>
-      owner.subagent === undefined || !this.#subagents.has(owner.subagent)
-    );
-    if (jobs.length === 0) return;
-    const { policy, redact } = this.#settings;
-    try {
-      this.transcript.append(createNoticeMessage(jobs, { source: policy.noticeSource, redact }));
-    } catch (error) {
-      for (const job of jobs) this.#notices.add(job);
-      throw error;
-    }
+    storeNotices(this.#notices, {
+      transcript: this.transcript,
+      settings: this.#settings,
+      subagents: this.#subagents,
+    });
   }
 
   #hooks(
@@ -528,12 +458,13 @@ export class Session implements AsyncDisposable {
   ): TurnHooks {
     return {
       beforeRequest: async ({ afterAnswer, signal }) => {
-        await this.#deliver(afterAnswer);
+        await this.#delivery.deliver(afterAnswer, { signal: this.#controller.signal });
+        this.#storeNotices();
         await kit.compactor.compactIfFull(signal);
       },
       beforeEnd: () => this.transcript.flush(),
       goesOn: (result) => {
-        if (this.#hasDelivery()) return true;
+        if (this.#delivery.isDue) return true;
         this.#storeLater();
         close(result);
         return false;
@@ -548,62 +479,6 @@ export class Session implements AsyncDisposable {
         return { ...plan, signal: this.#retryPause.signal };
       },
     };
-  }
-
-  #hasDelivery(): boolean {
-    if (!this.#queues.isEmpty("steer")) return true;
-    return this.#settings.policy.followUps === "steps" && !this.#queues.isEmpty("follow_up");
-  }
-
-  /** Puts waiting messages into the conversation, right before a model request. */
-  async #deliver(afterAnswer: boolean): Promise<void> {
-    const { policy, steeringMode, followUpMode } = this.#settings;
-    if (!this.#queues.isEmpty("steer")) {
-      await this.#deliverFrom("steer", steeringMode);
-    } else if (afterAnswer && policy.followUps === "steps") {
-      await this.#deliverFrom("follow_up", followUpMode);
-    }
-    this.#storeNotices();
-  }
-
-  async #deliverFrom(queue: QueueName, mode: Settings["steeringMode"]): Promise<void> {
-    const isTogether = this.#settings.policy.queueNewsFirst === true;
-    let last: WaitingMessage | undefined;
-    const delivered: SessionEvent[] = [];
-    try {
-      for (const waiting of this.#queues.peek(queue, mode)) {
-        const message = await this.#createMessage(waiting, {
-          expand: this.#settings.policy.expandDelivered,
-        });
-        // Somebody may have cleared the queue while a file was read for the message.
-        if (this.#queues.peek(queue, "one-at-a-time")[0] !== waiting) break;
-        const id = this.transcript.append(message);
-        this.#queues.take(queue);
-        if (!isTogether) this.#tellDequeued(queue, waiting);
-        last = waiting;
-        delivered.push({ type: "user_message", id, message, ...waiting, origin: queue });
-      }
-    } finally {
-      // Those before one that could not be stored are in the conversation.
-      if (isTogether && last !== undefined) this.#tellDequeued(queue, last);
-      await this.#tellAll(delivered);
-    }
-  }
-
-  async #tellAll(events: readonly SessionEvent[]): Promise<void> {
-    for (const event of events) await this.#emit(event);
-  }
-
-  #tellDequeued(queue: QueueName, waiting: WaitingMessage): void {
-    const { text, requestId } = waiting;
-    this.#emit({
-      type: "queue_change",
-      action: "dequeue",
-      queue,
-      text,
-      requestId,
-      ...this.#depths(),
-    });
   }
 
   /** Ends a turn and decides in the same moment what follows, so that no command can come in between. */
@@ -634,14 +509,10 @@ export class Session implements AsyncDisposable {
   #chooseNext(outcome: TurnResult["outcome"]): Opening | undefined {
     const { policy } = this.#settings;
     if (outcome !== "answered" && policy.queuesAfterFailure === "hold") return undefined;
-    for (const queue of ["steer", "follow_up"] as const) {
-      const waiting = this.#queues.take(queue);
-      if (waiting === undefined) continue;
-      this.#tellDequeued(queue, waiting);
-      this.#noticeTurns.lift();
-      return { ...waiting, kind: "message", origin: queue };
-    }
-    return undefined;
+    const waiting = this.#delivery.takeNext();
+    if (waiting === undefined) return undefined;
+    this.#noticeTurns.lift();
+    return { ...waiting, kind: "message" };
   }
 
   /** What the session itself learns from the events of a turn. */
@@ -654,45 +525,8 @@ export class Session implements AsyncDisposable {
   }
 }
 
-function describeOpening(
-  opening: Opening & { kind: "message" },
-  stored: Pick<TurnOpening, "id" | "message">,
-): TurnOpening {
-  const { text, origin, requestId } = opening;
-  return { ...stored, text, origin, requestId };
-}
-
-/** A turn whose message could not be stored is told all the same, so that its failure has a beginning. */
-function unsavedTurn(turn: number, opening: Opening): SessionEvent {
-  if (opening.kind === "notices") {
-    return { type: "turn_start", turn, opening: undefined, unsaved: true };
-  }
-  const message: UserMessage = {
-    role: "user",
-    content: [{ type: "text", text: opening.text }],
-    timestamp: Date.now(),
-  };
-  return {
-    type: "turn_start",
-    turn,
-    opening: describeOpening(opening, { id: "", message }),
-    unsaved: true,
-  };
-}
-
 function abortOf(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) =>
     signal.addEventListener("abort", () => resolve(), { once: true })
   );
-}
-
-/** One line for the client about a turn that ended by a fault of the machine, which says what to do, or by one of ours. */
-function turnErrorText(error: unknown): string {
-  return errorText(error).split("\n")[0]!;
-}
-
-/** What a person needs: a fault of the machine says all in its message, one of ours is found by its stack. */
-function errorReport(error: unknown): string {
-  if (error instanceof HostError) return error.message;
-  return error instanceof Error ? error.stack ?? error.message : String(error);
 }
