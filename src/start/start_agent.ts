@@ -15,7 +15,10 @@ import type { Dialect } from "../dialects/dialect.ts";
 import { HostError, RequestError, StartError } from "../errors.ts";
 import { accessTo, type Host } from "../host.ts";
 import { redact, secretsOf } from "../agent/redact.ts";
+import { chooseSession } from "./choose_session.ts";
 import { createMissingModel } from "./missing_model.ts";
+import { createOutputFolder } from "./output_folder.ts";
+import { readPromptChoice } from "./read_prompt_choice.ts";
 import type { StartedExtensions, StartExtensionsOptions } from "./start_extensions.ts";
 import { openModel } from "./open_model.ts";
 import {
@@ -26,7 +29,7 @@ import {
 } from "../config/resolve_model.ts";
 import type { SessionStore } from "../session/find_session.ts";
 import { nameSession } from "../session/name_session.ts";
-import { openConversation, type SessionChoice } from "../session/open_session.ts";
+import { openConversation } from "../session/open_session.ts";
 import {
   type OpenedSession,
   type Settings,
@@ -34,7 +37,6 @@ import {
   USUAL_SETTINGS,
 } from "../session/settings.ts";
 import { createCredentialCheck } from "../session/approvals/credential_files.ts";
-import { removeOldOutput } from "../session/remove_old_output.ts";
 import { isTrusted } from "../config/trust.ts";
 import { endpointsOf, warnOfLimits } from "./warn_of_limits.ts";
 
@@ -317,30 +319,6 @@ function chooseNames({ options }: RunCommandLine, dialect: StartOptions["dialect
   };
 }
 
-async function readPromptChoice(start: StartOptions): Promise<Settings["prompt"]> {
-  const { options } = start.commandLine;
-  const append: string[] = [];
-  for (const text of options.appendSystemPrompt) append.push(await readTextOrFile(text, start));
-  const system = options.systemPrompt;
-  return {
-    system: system === undefined ? undefined : await readTextOrFile(system, start),
-    append,
-    contextFiles: !options.noContextFiles,
-  };
-}
-
-/** The content of the file that the text names, else the text itself. */
-async function readTextOrFile(
-  text: string,
-  { host, currentFolder, signal }: StartOptions,
-): Promise<string> {
-  if (text === "" || text.includes("\n")) return text;
-  const path = host.paths.resolve(currentFolder, text);
-  const info = await host.files.stat(path).catch(() => undefined);
-  if (info?.kind !== "file") return text;
-  return new TextDecoder().decode(await host.files.read(path, { signal }));
-}
-
 function keyVariables(config: Config): string[] {
   const names = Object.values(config.providers).map((provider) => provider.apiKeyEnv);
   return ["OPENAI_API_KEY", ...names.filter((name) => name !== undefined)];
@@ -377,87 +355,8 @@ function canKeep(host: Host, { home, sessionDir }: SessionStore): boolean {
   return read && write;
 }
 
-function chooseSession(
-  { options }: RunCommandLine,
-  { dialect: { policy }, canKeep }: { dialect: StartOptions["dialect"]; canKeep: boolean },
-): SessionChoice {
-  const nameOf = (text: string): { isPath?: boolean; match?: "start" } => {
-    if (policy.sessionNames !== "files_and_id_starts") return {};
-    return /[/\\]|\.jsonl$/.test(text) ? { isPath: true } : { match: "start" };
-  };
-  const isNew = options.fork === undefined && options.session === undefined && !options.continue;
-  if (options.noSession || (isNew && !canKeep)) {
-    return {
-      kind: "memory",
-      ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
-    };
-  }
-  if (options.fork !== undefined) {
-    return {
-      kind: "fork",
-      text: options.fork,
-      ...nameOf(options.fork),
-      ...(options.sessionId === undefined ? {} : { id: options.sessionId }),
-    };
-  }
-  if (options.sessionId !== undefined) return { kind: "id", id: options.sessionId };
-  if (options.session !== undefined) {
-    const { isPath, match } = nameOf(options.session);
-    if (isPath) return { kind: "path", path: options.session };
-    return { kind: "find", text: options.session, ...(match && { match }) };
-  }
-  if (!options.continue) return { kind: "new" };
-  return { kind: "continue", orNew: policy.nothingToContinue === "start_new" };
-}
-
 /** Keys of the endpoint, and what looks like one, are taken out of texts that leave the process. */
 function createRedact(choice: ModelChoice | StartError): (text: string) => string {
   const secrets = choice instanceof StartError ? [] : secretsOf(choice.apiKey, choice.headers);
   return (text) => redact(text, secrets);
-}
-
-/** `undefined` where this process may not make one: then the home has to do. */
-async function makeTempFolder(host: Host): Promise<string | undefined> {
-  try {
-    return await host.files.makeTempFolder("weir-");
-  } catch (error) {
-    if (error instanceof HostError && error.code === "permission") return undefined;
-    throw error;
-  }
-}
-
-/** `<home>/jobs/<pid>-<ms>-<8 hex>`, or a folder outside the home, which is removed at the end, when nothing may be kept. */
-function createOutputFolder(
-  host: Host,
-  { home, temporary }: { home: string; temporary: boolean },
-): Pick<Settings, "outputFolder" | "removeOutput"> {
-  let made: Promise<string> | undefined;
-  const make = async () => {
-    if (temporary) {
-      const folder = await makeTempFolder(host);
-      if (folder !== undefined) return folder;
-    }
-    const parent = host.paths.join(home, "jobs");
-    await removeOldOutput(host, parent);
-    const random = crypto.getRandomValues(new Uint32Array(1))[0]!.toString(16).padStart(8, "0");
-    const folder = host.paths.join(parent, `${host.pid}-${Date.now()}-${random}`);
-    await host.files.makeFolder(folder, { mode: 0o700 });
-    return folder;
-  };
-  return {
-    outputFolder: async () => {
-      made ??= make().catch((error) => {
-        // A disk that is full now may have room later.
-        made = undefined;
-        throw error;
-      });
-      const folder = await made;
-      // Somebody may have removed it to make room.
-      await host.files.makeFolder(folder, { mode: 0o700 });
-      return folder;
-    },
-    removeOutput: async () => {
-      if (temporary && made !== undefined) await host.files.remove(await made, { recursive: true });
-    },
-  };
 }
