@@ -1,8 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { startModelServer } from "../fakes/model_server.ts";
-import { prepareHome } from "../fakes/prepare_home.ts";
 import { DIALECTS, drive } from "./_drive.ts";
-import { chunk, FaultyEndpoint, STREAM, write } from "./_faulty_endpoint.ts";
+import { chunk, STREAM, write } from "./_faulty_endpoint.ts";
+import { finish, withEndpoint } from "./_with_endpoint.ts";
 
 const DEPTH = 9000;
 
@@ -59,34 +58,22 @@ const CALLS: Record<string, readonly Part[]> = {
 };
 
 for (const dialect of DIALECTS) {
-  Deno.test(`${dialect}: a broken call is a result for the model, and the turn goes on`, async () => {
-    await using server = startModelServer();
-    server.answer(() => ({ text: "fine" }));
-    await using endpoint = new FaultyEndpoint(server);
-    await using home = await prepareHome({
-      server,
-      extraConfig: {
-        providers: { local: { baseUrl: `${endpoint.origin}/v1` } },
-        // A connection that the endpoint has closed may be used once more, and is tried again.
-        retry: { baseDelayMs: 20 },
-      },
-    });
-    await using driver = await drive({ dialect, home });
-    for (const finish of ["tool_calls", "stop"]) {
-      for (const [name, parts] of Object.entries(CALLS)) {
-        const events = parts.map((part) => chunk({ tool_calls: [part] })).join("");
-        endpoint.misbehave(
-          (conn) => write(conn, STREAM + events + chunk({}, finish) + "data: [DONE]\n\n"),
-          1,
-        );
-        assertEquals(await (await driver.prompt(name))(), "answer", name);
-        assertEquals(await (await driver.prompt("again"))(), "answer", name);
+  Deno.test(`${dialect}: a broken call is a result for the model, and the turn goes on`, () =>
+    withEndpoint({}, async ({ endpoint, home }) => {
+      await using driver = await drive({ dialect, home });
+      for (const finish of ["tool_calls", "stop"]) {
+        for (const [name, parts] of Object.entries(CALLS)) {
+          const events = parts.map((part) => chunk({ tool_calls: [part] })).join("");
+          endpoint.misbehave(
+            (conn) => write(conn, STREAM + events + chunk({}, finish) + "data: [DONE]\n\n"),
+            1,
+          );
+          assertEquals(await (await driver.prompt(name))(), "answer", name);
+          assertEquals(await (await driver.prompt("again"))(), "answer", name);
+        }
       }
-    }
-    // The grammar of pi compares values in a way that the stack does not hold.
-    if (dialect === "pi") await driver.weir.closeInput();
-    else await driver.finish();
-    // A strict endpoint refuses what is not paired.
-    assertEquals(server.complaints, []);
-  });
+      // The grammar of pi compares values in a way that the stack does not hold.
+      if (dialect === "pi") await driver.weir.closeInput();
+      else await finish(driver);
+    }));
 }

@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { type ModelServer, startModelServer } from "../fakes/model_server.ts";
-import { prepareHome } from "../fakes/prepare_home.ts";
+import type { ModelServer } from "../fakes/model_server.ts";
 import { DIALECTS, drive } from "./_drive.ts";
-import { chunk, FaultyEndpoint, STREAM, write } from "./_faulty_endpoint.ts";
+import { chunk, STREAM, write } from "./_faulty_endpoint.ts";
 import { rounds } from "./_rounds.ts";
+import { finish, withEndpoint } from "./_with_endpoint.ts";
 
 type Part = Record<string, unknown>;
 
@@ -111,33 +111,23 @@ async function runAnswers(
     check?: (name: string, server: ModelServer) => void;
   },
 ): Promise<void> {
-  await using server = startModelServer();
-  server.answer(() => ({ text: "fine" }));
-  await using endpoint = new FaultyEndpoint(server);
-  await using home = await prepareHome({
-    server,
-    api,
-    contextWindow: 100_000_000,
-    extraConfig: {
-      providers: { local: { baseUrl: `${endpoint.origin}/v1` } },
-      retry: { baseDelayMs: 20 },
-    },
-  });
-  for (const [turn, dialect] of DIALECTS.entries()) {
-    await using driver = await drive({ dialect, home });
-    for (const [index, [name, bytes]] of Object.entries(answers).entries()) {
-      if (rounds(1) === 1 && index % DIALECTS.length !== turn) continue;
-      const before = server.requests.length;
-      endpoint.misbehave((conn) => write(conn, bytes), 1);
-      assertEquals(await (await driver.prompt(name))(), "answer", `${dialect}: ${name}`);
-      assertEquals(server.requests.length - before, 1, `${dialect}: ${name}: no other try`);
-      check?.(name, server);
-      assertEquals(await (await driver.prompt("again"))(), "answer", `${dialect}: after ${name}`);
-      // A strict endpoint refuses what is not paired.
-      assertEquals(server.complaints, [], `${dialect}: ${name}`);
+  await withEndpoint({ api }, async ({ server, endpoint, home }) => {
+    for (const [turn, dialect] of DIALECTS.entries()) {
+      await using driver = await drive({ dialect, home });
+      for (const [index, [name, bytes]] of Object.entries(answers).entries()) {
+        if (rounds(1) === 1 && index % DIALECTS.length !== turn) continue;
+        const before = server.requests.length;
+        endpoint.misbehave((conn) => write(conn, bytes), 1);
+        assertEquals(await (await driver.prompt(name))(), "answer", `${dialect}: ${name}`);
+        assertEquals(server.requests.length - before, 1, `${dialect}: ${name}: no other try`);
+        check?.(name, server);
+        assertEquals(await (await driver.prompt("again"))(), "answer", `${dialect}: after ${name}`);
+        // A strict endpoint refuses what is not paired.
+        assertEquals(server.complaints, [], `${dialect}: ${name}`);
+      }
+      await finish(driver);
     }
-    await driver.finish();
-  }
+  });
 }
 
 Deno.test("chat: a call in an odd form has its result, and the turn goes on", async () => {

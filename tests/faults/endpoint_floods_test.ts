@@ -1,12 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { startModelServer } from "../fakes/model_server.ts";
-import { prepareHome } from "../fakes/prepare_home.ts";
-import { DIALECTS, drive, type Driver, type TurnEnd } from "./_drive.ts";
-import { answer, type Behaviour, FaultyEndpoint, head, STREAM, write } from "./_faulty_endpoint.ts";
+import { DIALECTS, type TurnEnd } from "./_drive.ts";
+import { answer, type Behaviour, head, STREAM, write } from "./_faulty_endpoint.ts";
 import { rounds } from "./_rounds.ts";
+import { withDriver } from "./_with_endpoint.ts";
 
 const MEBIBYTE = 1024 * 1024;
-const KEY = "sk-floods-0123456789abcdefghijklmnop";
+const OPTIONS = { retry: { maxRetries: 1 }, timeoutMs: 10_000 };
 /** Linux counts what a process has had at the most; a small part of what is sent, besides what the program needs by itself. */
 const MOST_MEBIBYTES = 260;
 
@@ -75,7 +74,7 @@ const HUGE: Record<string, Huge> = {
 
 Deno.test("an answer of 50 MB costs little memory, whatever it is, and is told in short", async () => {
   for (const [turn, api] of (["chat", "responses"] as const).entries()) {
-    await withDriver({ dialect: "circle", api }, async ({ driver, endpoint }) => {
+    await withDriver({ ...OPTIONS, dialect: "circle", api }, async ({ driver, endpoint }) => {
       for (const [index, [name, { behaviour, end }]] of Object.entries(HUGE).entries()) {
         if (rounds(1) === 1 && index % 2 !== turn) continue;
         endpoint.misbehave(behaviour, 1);
@@ -122,7 +121,7 @@ const COSTLY: Record<string, Behaviour> = {
 
 for (const dialect of DIALECTS) {
   Deno.test(`${dialect}: an answer that is laborious to read keeps nobody waiting`, () =>
-    withDriver({ dialect, api: "chat" }, async ({ driver, endpoint }) => {
+    withDriver({ ...OPTIONS, dialect }, async ({ driver, endpoint }) => {
       for (const [name, behaviour] of Object.entries(COSTLY)) {
         const sent = Promise.withResolvers<void>();
         endpoint.misbehave(async (conn, request) => {
@@ -141,27 +140,4 @@ for (const dialect of DIALECTS) {
         assertEquals(await (await driver.prompt("again"))(), "answer", `after ${name}`);
       }
     }));
-}
-
-async function withDriver(
-  { dialect, api }: { dialect: typeof DIALECTS[number]; api: "chat" | "responses" },
-  test: (use: { driver: Driver; endpoint: FaultyEndpoint }) => Promise<void>,
-): Promise<void> {
-  await using server = startModelServer();
-  server.answer(() => ({ text: "fine" }));
-  await using endpoint = new FaultyEndpoint(server);
-  await using home = await prepareHome({
-    server,
-    api,
-    extraConfig: {
-      providers: { local: { baseUrl: `${endpoint.origin}/v1`, apiKey: KEY } },
-      retry: { maxRetries: 1, baseDelayMs: 20 },
-    },
-  });
-  await using driver = await drive({ dialect, home, timeoutMs: 10_000 });
-  await test({ driver, endpoint });
-  await driver.finish();
-  assertEquals(server.complaints, []);
-  assert(!JSON.stringify(driver.weir.records).includes(KEY), "the key is in a record");
-  assert(!driver.weir.stderr.includes(KEY), "the key is on stderr");
 }

@@ -1,24 +1,14 @@
-import { assert, assertEquals } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { chatFrames } from "../fakes/_chat_reply.ts";
 import { responsesFrames } from "../fakes/_responses_reply.ts";
-import { startModelServer } from "../fakes/model_server.ts";
-import { prepareHome } from "../fakes/prepare_home.ts";
 import type { Reply, ReplyFrame } from "../fakes/reply.ts";
 import { type DialectName, DIALECTS, drive, type Driver, type TurnEnd } from "./_drive.ts";
-import {
-  answer,
-  type Behaviour,
-  cutStream,
-  FaultyEndpoint,
-  head,
-  STREAM,
-  write,
-} from "./_faulty_endpoint.ts";
+import { answer, type Behaviour, cutStream, head, STREAM, write } from "./_faulty_endpoint.ts";
 import { rounds } from "./_rounds.ts";
+import { finish, withEndpoint } from "./_with_endpoint.ts";
 
 type Api = "chat" | "responses";
 const APIS: readonly Api[] = ["chat", "responses"];
-const KEY = "sk-forms-0123456789abcdefghijklmnop";
 
 const TEXT: Reply = { text: ["one 🙂 ", "two"], thinking: "hm" };
 const CALL: Reply = { toolCalls: [{ id: "t_1", name: "read", args: { path: "notes.txt" } }] };
@@ -50,37 +40,29 @@ async function runCases(
   cases: readonly Case[],
   { api = "chat", config = {} }: { api?: Api; config?: Record<string, unknown> } = {},
 ): Promise<void> {
-  await using server = startModelServer();
-  server.answer(() => ({ text: "fine" }));
-  await using endpoint = new FaultyEndpoint(server);
-  const provider = { baseUrl: `${endpoint.origin}/v1`, apiKey: KEY, ...config };
-  await using home = await prepareHome({
-    server,
-    api,
-    extraConfig: { providers: { local: provider }, retry: { maxRetries: 3, baseDelayMs: 20 } },
-  });
-  await using drivers = new AsyncDisposableStack();
-  const opened = new Map<DialectName, Driver>();
-  for (const dialect of DIALECTS) opened.set(dialect, drivers.use(await drive({ dialect, home })));
-  for (const [index, { name, behaviour, end, more }] of cases.entries()) {
-    for (const dialect of rounds(1) > 1 ? DIALECTS : [DIALECTS[index % DIALECTS.length]!]) {
-      const driver = opened.get(dialect)!;
-      const before = server.requests.length;
-      endpoint.misbehave(behaviour, 1);
-      assertEquals(await (await driver.prompt(name))(), end, `${dialect}: ${name}`);
-      assertEquals(endpoint.count > 0, true, `${dialect}: ${name}: nothing was asked`);
-      const followed = server.requests.length - before;
-      if (more !== undefined) assertEquals(followed, more, `${dialect}: ${name}: requests`);
-      endpoint.behave();
-      assertEquals(await (await driver.prompt("again"))(), "answer", `${dialect}: after ${name}`);
+  await withEndpoint({ api, provider: config }, async ({ server, endpoint, home }) => {
+    await using drivers = new AsyncDisposableStack();
+    const opened = new Map<DialectName, Driver>();
+    for (const dialect of DIALECTS) {
+      opened.set(dialect, drivers.use(await drive({ dialect, home })));
     }
-  }
-  for (const driver of opened.values()) {
-    await driver.finish();
-    assert(!JSON.stringify(driver.weir.records).includes(KEY), "the key is in a record");
-    assert(!driver.weir.stderr.includes(KEY), "the key is on stderr");
-  }
-  assertEquals(server.complaints, []);
+    for (const [index, { name, behaviour, end, more }] of cases.entries()) {
+      for (const dialect of rounds(1) > 1 ? DIALECTS : [DIALECTS[index % DIALECTS.length]!]) {
+        const driver = opened.get(dialect)!;
+        const before = server.requests.length;
+        endpoint.misbehave(behaviour, 1);
+        assertEquals(await (await driver.prompt(name))(), end, `${dialect}: ${name}`);
+        assertEquals(endpoint.count > 0, true, `${dialect}: ${name}: nothing was asked`);
+        const followed = server.requests.length - before;
+        if (more !== undefined) assertEquals(followed, more, `${dialect}: ${name}: requests`);
+        endpoint.behave();
+        assertEquals(await (await driver.prompt("again"))(), "answer", `${dialect}: after ${name}`);
+      }
+    }
+    for (const driver of opened.values()) {
+      await finish(driver);
+    }
+  });
 }
 
 for (const api of APIS) {

@@ -1,11 +1,16 @@
 import { assert, assertEquals } from "@std/assert";
-import { startModelServer } from "../fakes/model_server.ts";
-import { prepareHome } from "../fakes/prepare_home.ts";
-import { type DialectName, DIALECTS, drive, type Driver } from "./_drive.ts";
-import { answer, type Behaviour, chunk, FaultyEndpoint, STREAM } from "./_faulty_endpoint.ts";
+import { DIALECTS, drive } from "./_drive.ts";
+import { answer, type Behaviour, chunk, STREAM } from "./_faulty_endpoint.ts";
 import { createRandom, rounds } from "./_rounds.ts";
+import { finish, withDriver, withEndpoint } from "./_with_endpoint.ts";
 
 type Api = "chat" | "responses";
+
+/** A wait that is not aborted is longer than the process is waited for. */
+const WAITS = {
+  retry: { maxRetries: 5, baseDelayMs: 60_000, maxDelayMs: 600_000 },
+  timeoutMs: 15_000,
+};
 
 const TEXT = chunk({ role: "assistant", content: "one " }) + chunk({ content: "two" });
 const CALL = chunk({
@@ -23,35 +28,25 @@ Deno.test("a connection that is reset at any place costs one try", async () => {
   const { below } = createRandom();
   for (const [turn, api] of (["chat", "responses"] as const).entries()) {
     const stream = `${STREAM}${EVENTS[api].join("")}`;
-    await using server = startModelServer();
-    server.answer(() => ({ text: "fine" }));
-    await using endpoint = new FaultyEndpoint(server);
-    await using home = await prepareHome({
-      server,
-      api,
-      extraConfig: {
-        providers: { local: { baseUrl: `${endpoint.origin}/v1` } },
-        retry: { maxRetries: 3, baseDelayMs: 20 },
-      },
+    await withEndpoint({ api }, async ({ endpoint, home }) => {
+      for (const [index, dialect] of DIALECTS.entries()) {
+        // In the short form each has one of the two.
+        if (rounds(1) === 1 && index % 2 !== turn) continue;
+        await using driver = await drive({ dialect, home });
+        const places = ["", "HTTP/1.1 200 OK\r\ncont", STREAM, stream];
+        for (let round = 0; round < rounds(2); round++) {
+          places.push(stream.slice(0, 1 + below(stream.length)));
+        }
+        for (const place of places) {
+          endpoint.resetNext(place);
+          const where = `${dialect}, ${api}: reset after ${place.length} bytes`;
+          assertEquals(await (await driver.prompt(where))(), "answer", where);
+          assertEquals(endpoint.count, 1, where);
+          assertEquals(await (await driver.prompt("again"))(), "answer", `after ${where}`);
+        }
+        await finish(driver);
+      }
     });
-    for (const [index, dialect] of DIALECTS.entries()) {
-      // In the short form each has one of the two.
-      if (rounds(1) === 1 && index % 2 !== turn) continue;
-      await using driver = await drive({ dialect, home });
-      const places = ["", "HTTP/1.1 200 OK\r\ncont", STREAM, stream];
-      for (let round = 0; round < rounds(2); round++) {
-        places.push(stream.slice(0, 1 + below(stream.length)));
-      }
-      for (const place of places) {
-        endpoint.resetNext(place);
-        const where = `${dialect}, ${api}: reset after ${place.length} bytes`;
-        assertEquals(await (await driver.prompt(where))(), "answer", where);
-        assertEquals(endpoint.count, 1, where);
-        assertEquals(await (await driver.prompt("again"))(), "answer", `after ${where}`);
-      }
-      await driver.finish();
-    }
-    assertEquals(server.complaints, []);
   }
 });
 
@@ -70,7 +65,7 @@ const WAITING: Record<string, Behaviour> = {
 
 for (const dialect of DIALECTS) {
   Deno.test(`${dialect}: a wait for the next try is aborted at once, and the endpoint is not asked again`, () =>
-    withWaits(dialect, async ({ driver, endpoint }) => {
+    withDriver({ ...WAITS, dialect }, async ({ driver, endpoint }) => {
       for (const [name, behaviour] of Object.entries(WAITING)) {
         endpoint.misbehave(behaviour);
         const end = await driver.prompt(name);
@@ -87,25 +82,4 @@ for (const dialect of DIALECTS) {
         assertEquals(await (await driver.prompt("again"))(), "answer", `after ${name}`);
       }
     }));
-}
-
-async function withWaits(
-  dialect: DialectName,
-  test: (use: { driver: Driver; endpoint: FaultyEndpoint }) => Promise<void>,
-): Promise<void> {
-  await using server = startModelServer();
-  server.answer(() => ({ text: "fine" }));
-  await using endpoint = new FaultyEndpoint(server);
-  await using home = await prepareHome({
-    server,
-    extraConfig: {
-      providers: { local: { baseUrl: `${endpoint.origin}/v1` } },
-      retry: { maxRetries: 5, baseDelayMs: 60_000, maxDelayMs: 600_000 },
-    },
-  });
-  // A wait that is not aborted is longer than this.
-  await using driver = await drive({ dialect, home, timeoutMs: 15_000 });
-  await test({ driver, endpoint });
-  await driver.finish();
-  assertEquals(server.complaints, []);
 }

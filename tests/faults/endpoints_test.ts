@@ -1,20 +1,18 @@
 import { assert, assertEquals } from "@std/assert";
 import { startModelServer } from "../fakes/model_server.ts";
 import { prepareHome } from "../fakes/prepare_home.ts";
-import { type DialectName, DIALECTS, drive, type Driver } from "./_drive.ts";
+import { DIALECTS, drive } from "./_drive.ts";
 import {
   answer,
   type Behaviour,
   chunk,
   cutStream,
-  FaultyEndpoint,
   head,
   STREAM,
   write,
 } from "./_faulty_endpoint.ts";
 import { rounds } from "./_rounds.ts";
-
-const KEY = "sk-faults-0123456789abcdefghijklmnop";
+import { KEY, withDriver } from "./_with_endpoint.ts";
 
 const TEXT_EVENTS = [
   chunk({ role: "assistant", content: "" }),
@@ -147,42 +145,9 @@ const HANGING: Record<string, Behaviour> = {
   "429, asks for a minute": answer("429 Too Many", { headers: { "retry-after": "55" } }),
 };
 
-/** Runs `test` with an endpoint that can misbehave and a process that uses it. At the end the key must be nowhere. */
-async function withDriver(
-  dialect: DialectName,
-  test: (use: { driver: Driver; endpoint: FaultyEndpoint }) => Promise<void>,
-): Promise<void> {
-  await using server = startModelServer();
-  server.answer(() => ({ text: "fine" }));
-  await using endpoint = new FaultyEndpoint(server);
-  await using home = await prepareHome({
-    server,
-    extraConfig: {
-      providers: { local: { baseUrl: `${endpoint.origin}/v1`, apiKey: KEY } },
-      retry: { maxRetries: 3, baseDelayMs: 20, maxDelayMs: 60_000 },
-    },
-  });
-  await using driver = await drive({ dialect, home });
-  await test({ driver, endpoint });
-  await driver.finish();
-  assertEquals(server.complaints, []);
-  assert(!JSON.stringify(driver.weir.records).includes(KEY), "the key is in a record");
-  assert(!driver.weir.stderr.includes(KEY), "the key is on stderr");
-  for await (const text of readAll(`${home.home}/sessions`)) {
-    assert(!text.includes(KEY), "the key is in a session");
-  }
-}
-
-async function* readAll(folder: string): AsyncGenerator<string> {
-  for await (const { name, isDirectory } of Deno.readDir(folder)) {
-    if (isDirectory) yield* readAll(`${folder}/${name}`);
-    else yield await Deno.readTextFile(`${folder}/${name}`);
-  }
-}
-
 for (const dialect of DIALECTS) {
   Deno.test(`${dialect}: a turn has one end and goes well, when an endpoint that fails recovers`, () =>
-    withDriver(dialect, async ({ driver, endpoint }) => {
+    withDriver({ dialect }, async ({ driver, endpoint }) => {
       for (const [name, behaviour] of Object.entries(FAILING)) {
         endpoint.misbehave(behaviour, 1);
         const end = await driver.prompt(name);
@@ -195,7 +160,7 @@ for (const dialect of DIALECTS) {
     }));
 
   Deno.test(`${dialect}: a turn is aborted at once, whatever the endpoint is doing`, () =>
-    withDriver(dialect, async ({ driver, endpoint }) => {
+    withDriver({ dialect }, async ({ driver, endpoint }) => {
       for (let round = 0; round < rounds(1); round++) {
         for (const [name, behaviour] of Object.entries(HANGING)) {
           endpoint.misbehave(behaviour);
@@ -215,7 +180,7 @@ for (const dialect of DIALECTS) {
 }
 
 Deno.test("pi: an endpoint that goes on failing ends the run once, after the retries", () =>
-  withDriver("pi", async ({ driver, endpoint }) => {
+  withDriver({ dialect: "pi" }, async ({ driver, endpoint }) => {
     for (const [name, behaviour] of Object.entries(FAILING)) {
       if (name.startsWith("429")) continue;
       endpoint.misbehave(behaviour);
@@ -226,7 +191,7 @@ Deno.test("pi: an endpoint that goes on failing ends the run once, after the ret
   }));
 
 Deno.test("a huge error body costs little memory and is told in short", async () => {
-  await withDriver("circle", async ({ driver, endpoint }) => {
+  await withDriver({ dialect: "circle" }, async ({ driver, endpoint }) => {
     endpoint.misbehave(async (conn) => {
       await write(conn, head("400 Bad", { "content-type": "text/plain" }));
       const block = new Uint8Array(1024 * 1024).fill(120);
@@ -254,7 +219,7 @@ Deno.test("a redirect to another place does not take the key there", async () =>
       return new Response("no", { status: 404 });
     },
   );
-  await withDriver("circle", async ({ driver, endpoint }) => {
+  await withDriver({ dialect: "circle" }, async ({ driver, endpoint }) => {
     for (const status of ["302 There", "307 There", "308 There"]) {
       const location = `http://localhost:${elsewhere.addr.port}/v1/chat/completions`;
       endpoint.misbehave(answer(status, { headers: { location } }), 1);
