@@ -168,7 +168,7 @@ Deno.test("readConfig() takes from a trusted project only what a project may set
   await using place = await createTemporaryPlace();
   await place.write("home/config.jsonc", '{"model": "a", "credential_files": ["*.x"]}');
   await place.write(
-    "work/.weir/config.jsonc",
+    "project/.weir/config.jsonc",
     '{"model": "b", "thinking": "low", "credential_files": ["*.y"], "providers": 5, "mcp": {}}',
   );
   const before = await read(place);
@@ -189,7 +189,7 @@ Deno.test("readConfig() takes from a trusted project only what a project may set
 
 Deno.test("readConfig() names a trusted project's file that is wrong", async () => {
   await using place = await createTemporaryPlace();
-  await place.write("work/.weir/config.jsonc", '{"model": 1}');
+  await place.write("project/.weir/config.jsonc", '{"model": 1}');
   const error = await assertRejects(() => read(place, { trusted: true }), StartError);
   const file = `${place.workspace}/.weir/config.jsonc`;
   assertEquals(error.message, `settings could not be read: ${file}:1:2: model: expected text`);
@@ -197,7 +197,7 @@ Deno.test("readConfig() names a trusted project's file that is wrong", async () 
 
 Deno.test("readConfig() does not take the user's own settings for a project's", async () => {
   await using place = await createTemporaryPlace();
-  await place.write("work/.weir/config.jsonc", '{"approvals": "allow"}');
+  await place.write("project/.weir/config.jsonc", '{"approvals": "allow"}');
   const { host, workspace } = place;
   const home = `${workspace}/.weir`;
   const config = await readConfig(host, { home, workspace, trusted: true, signal });

@@ -22,7 +22,7 @@ export interface TemporaryPlace extends AsyncDisposable {
 /** Makes the place; the caller disposes it. */
 export async function createTemporaryPlace(): Promise<TemporaryPlace> {
   const root = await Deno.realPath(await Deno.makeTempDir());
-  const workspace = `${root}/work`;
+  const workspace = `${root}/project`;
   await Deno.mkdir(workspace);
   const warnings: string[] = [];
   const environment: Record<string, string> = {};

@@ -16,17 +16,17 @@ function writeStore(place: TemporaryPlace, projects: Record<string, unknown>): P
 
 Deno.test("isTrusted() trusts nothing without a store", async () => {
   await using place = await createTemporaryPlace();
-  assertEquals(await ask(place, "work"), false);
+  assertEquals(await ask(place, "project"), false);
 });
 
 Deno.test("isTrusted() lets the nearest ancestor decide", async () => {
   await using place = await createTemporaryPlace();
   await Deno.mkdir(`${place.workspace}/a/b/c`, { recursive: true });
-  await Deno.mkdir(`${place.root}/working`);
-  await writeStore(place, { "/work": true, "/work/a/b": false, "/work/a/b/c/d": true });
+  await Deno.mkdir(`${place.root}/projects`);
+  await writeStore(place, { "/project": true, "/project/a/b": false, "/project/a/b/c/d": true });
   assertEquals(
     await Promise.all(
-      ["work", "work/a", "work/a/b", "work/a/b/c", "", "working", "work/none"]
+      ["project", "project/a", "project/a/b", "project/a/b/c", "", "projects", "project/none"]
         .map((path) => ask(place, path)),
     ),
     [true, true, false, false, false, false, false],
@@ -38,18 +38,18 @@ Deno.test("isTrusted() resolves symlinks on both sides", async () => {
   await Deno.mkdir(`${place.root}/outside`);
   await Deno.symlink(`${place.root}/outside`, `${place.workspace}/link`);
   await Deno.symlink(place.workspace, `${place.root}/alias`);
-  await writeStore(place, { "/work": true });
-  assertEquals([await ask(place, "alias"), await ask(place, "work/link")], [true, false]);
+  await writeStore(place, { "/project": true });
+  assertEquals([await ask(place, "alias"), await ask(place, "project/link")], [true, false]);
   await writeStore(place, { "/alias": true });
-  assertEquals(await ask(place, "work"), true);
-  await writeStore(place, { "/alias": false, "/work": true });
-  assertEquals(await ask(place, "work"), false);
+  assertEquals(await ask(place, "project"), true);
+  await writeStore(place, { "/alias": false, "/project": true });
+  assertEquals(await ask(place, "project"), false);
 });
 
 Deno.test("isTrusted() trusts everything below the root folder when that is listed", async () => {
   await using place = await createTemporaryPlace();
   await place.write("home/trust.json", '{"projects": {"/": true, "relative": false}}');
-  assertEquals(await ask(place, "work"), true);
+  assertEquals(await ask(place, "project"), true);
 });
 
 Deno.test("isTrusted() says where the store is wrong", async () => {
@@ -63,7 +63,7 @@ Deno.test("isTrusted() says where the store is wrong", async () => {
   for (const [text, where] of wrong) {
     await using place = await createTemporaryPlace();
     await place.write("home/trust.json", text);
-    const error = await assertRejects(() => ask(place, "work"), StartError);
+    const error = await assertRejects(() => ask(place, "project"), StartError);
     const expected = `settings could not be read: ${place.home}/trust.json:${where}`;
     assertEquals([error.message, error.kind, error.exitCode], [expected, "configuration", 2]);
   }

@@ -76,7 +76,7 @@ Deno.test("runDoctor() finds nothing to do when all is well", async () => {
       "✔ endpoint: 127.0.0.1:9 offers m",
       "✔ bash: /bin/bash",
       "✔ rg: /bin/rg",
-      `✔ trust: ${root}/work is trusted`,
+      `✔ trust: ${root}/project is trusted`,
     ],
   });
   assertEquals(await Array.fromAsync(Deno.readDir(home), ({ name }) => name), before);
@@ -93,7 +93,7 @@ Deno.test("runDoctor() says what to do on a new machine", async () => {
       "✖ model: Weir is not set up yet; run weir setup",
       "✖ bash: not on PATH; install bash",
       "– rg: not on PATH; searching works without it",
-      `– trust: ${root}/work is not trusted; run weir trust to work here`,
+      `– trust: ${root}/project is not trusted; run weir trust to work here`,
     ],
   });
   assertEquals(await place.host.files.stat(place.home), undefined);

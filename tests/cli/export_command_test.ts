@@ -57,7 +57,7 @@ Deno.test("runExportCommand() writes a session of any folder, found by the end o
   await store(place, "0001-abc");
   const { output, errors } = await run(place, "abc");
   assertEquals([output, errors], [[`${place.workspace}/0001-abc.html`], []]);
-  const html = await place.read("work/0001-abc.html");
+  const html = await place.read("project/0001-abc.html");
   for (const text of ["hello there", "good day", "some-model", "/elsewhere", "0001-abc"]) {
     assertStringIncludes(html, text);
   }

@@ -46,12 +46,12 @@ export async function runEditor(
 ): Promise<EditorRun> {
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "weir_editor_" }));
   try {
-    for (const name of ["home", "home/tmp", "work"]) await Deno.mkdir(`${folder}/${name}`);
-    await Deno.writeTextFile(`${folder}/work/README.md`, "# Kettle\n");
+    for (const name of ["home", "home/tmp", "project"]) await Deno.mkdir(`${folder}/${name}`);
+    await Deno.writeTextFile(`${folder}/project/README.md`, "# Kettle\n");
     await Deno.writeTextFile(`${folder}/script`, script);
     const { code, stdout, stderr } = await new Deno.Command(program, {
       args: args(`${folder}/script`),
-      cwd: `${folder}/work`,
+      cwd: `${folder}/project`,
       clearEnv: true,
       env: {
         ...cleanEnvironment(`${folder}/home`),

@@ -29,7 +29,7 @@ async function load(
     const loaded = await loadExtensions({
       host,
       folders: [`${folder}/a`, `${folder}/none`, `${folder}/b`, `${folder}/a`],
-      workspace: "/work",
+      workspace: "/project",
       taken: new Set(["files_read"]),
       signal: never,
       warn: (line) => warnings.push(line.replaceAll(folder, "")),
@@ -175,7 +175,7 @@ Deno.test("a tool of an extension checks arguments and turns what it gives into 
   const run = (what: string, signal?: AbortSignal) =>
     runTool(tool!, { what }, createToolContext(host, signal === undefined ? {} : { signal }));
   const text = (text: string) => [{ type: "text", text } as const];
-  assertEquals(await run("hi"), { content: text("hic1/work"), isError: false });
+  assertEquals(await run("hi"), { content: text("hic1/project"), isError: false });
   assertEquals(await run("error"), { content: text("refused"), isError: true });
   assertEquals(await run("throw"), { content: text("thrown"), isError: true });
   assertEquals((await run("nothing")).isError, true);
@@ -240,8 +240,8 @@ Deno.test("a hook that fails or hangs is one line, and the work goes on without 
   assertEquals(await hooks.beforeCall(call, never), undefined);
   assertEquals(await hooks.afterCall(call, result), result);
   assertEquals(await hooks.beforeRequest(request, never), request);
-  await hooks.sessionStart({ id: "s1", workspace: "/work" });
-  await hooks.sessionEnd({ id: "s1", workspace: "/work" });
+  await hooks.sessionStart({ id: "s1", workspace: "/project" });
+  await hooks.sessionEnd({ id: "s1", workspace: "/project" });
   assertEquals(warnings, [
     "weir: 1.js: the hook before bash failed: broken hook",
     "weir: 1.js: the hook after bash is not waited for: it took more than 0.05 s",
@@ -263,7 +263,7 @@ Deno.test("session hooks run once for each session, and its first request waits 
     }`,
   });
   const { hooks, warnings } = loaded;
-  const session = { id: "s1", workspace: "/work" };
+  const session = { id: "s1", workspace: "/project" };
   void hooks.sessionStart(session);
   await hooks.sessionStart(session);
   const aborted = AbortSignal.abort(new Error("enough"));
@@ -273,6 +273,6 @@ Deno.test("session hooks run once for each session, and its first request waits 
   await hooks.sessionEnd(session);
   await hooks.sessionEnd({ ...session, id: "other" });
   const log = warnings.map((line) => line.replace("1.js: ", ""));
-  assertEquals(log.filter((line) => line !== "request"), ["start s1/work", "end s1"]);
-  assert(log.indexOf("start s1/work") < log.lastIndexOf("request"));
+  assertEquals(log.filter((line) => line !== "request"), ["start s1/project", "end s1"]);
+  assert(log.indexOf("start s1/project") < log.lastIndexOf("request"));
 });

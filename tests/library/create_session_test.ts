@@ -137,8 +137,8 @@ Deno.test("AgentSession stops what runs when it is disposed, twice too", async (
 });
 
 Deno.test("createSession() keeps conversations under home and goes on with them", async () => {
-  const host = createMemoryHost({ files: { "/work/a.txt": "a" } });
-  const options = { host, workspace: "/work", home: "/saved" };
+  const host = createMemoryHost({ files: { "/project/a.txt": "a" } });
+  const options = { host, workspace: "/project", home: "/saved" };
   const first = await createSession({ ...options, model: scripted(say("one")) });
   await first.prompt("1");
   await first[Symbol.asyncDispose]();
@@ -149,34 +149,38 @@ Deno.test("createSession() keeps conversations under home and goes on with them"
   });
   assertEquals(again.messages.length, 2);
   assertEquals((await again.prompt("2")).outcome, "answered");
-  await using memory = await createSession({ host, workspace: "/work", model: scripted(say("x")) });
+  await using memory = await createSession({
+    host,
+    workspace: "/project",
+    model: scripted(say("x")),
+  });
   await memory.prompt("1");
   await assertRejects(() => host.files.realPath("/home/.weir"), HostError);
 });
 
 Deno.test("createSession() says which folder is missing", async () => {
   const error = await assertRejects(
-    () => createSession({ model: scripted(), host: createMemoryHost(), workspace: "/work" }),
+    () => createSession({ model: scripted(), host: createMemoryHost(), workspace: "/project" }),
     StartError,
   );
   assertEquals(
     error.message,
-    'Cannot work in "/work": the host has no such folder, give the path of one as workspace',
+    'Cannot work in "/project": the host has no such folder, give the path of one as workspace',
   );
 });
 
 Deno.test("createSession() does not change files unless it is allowed", async () => {
   for (const approvals of [undefined, "allow"] as const) {
     const call = { id: "c1", name: "write", args: { path: "new.txt", content: "new" } };
-    const host = createMemoryHost({ files: { "/work/a.txt": "a" } });
+    const host = createMemoryHost({ files: { "/project/a.txt": "a" } });
     await using session = await createSession({
       model: scripted({ calls: [call], stopReason: "toolUse" }, say("done")),
       host,
-      workspace: "/work",
+      workspace: "/project",
       ...(approvals && { approvals }),
     });
     assertEquals((await session.prompt("1")).outcome, "answered");
-    const written = await host.files.stat("/work/new.txt");
+    const written = await host.files.stat("/project/new.txt");
     assertEquals(written !== undefined, approvals === "allow");
   }
 });

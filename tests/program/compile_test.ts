@@ -49,24 +49,24 @@ Deno.test("compile.ts makes an executable that needs nothing else", async (conte
   if (!await isCompiled(context)) return;
   const folder = await Deno.realPath(await Deno.makeTempDir({ prefix: "weir_compile_" }));
   try {
-    const [home, work] = [`${folder}/home`, `${folder}/work`];
-    for (const path of [home, work]) await Deno.mkdir(path);
+    const [home, project] = [`${folder}/home`, `${folder}/project`];
+    for (const path of [home, project]) await Deno.mkdir(path);
     const program = new URL(`dist/${name}`, root).pathname;
     const env = { HOME: home, PATH: "/usr/bin:/bin", TMPDIR: folder };
     await context.step("--version tells the version and the time of the build", async () => {
-      const { stdout } = await run(program, ["--version"], { cwd: work, env });
+      const { stdout } = await run(program, ["--version"], { cwd: project, env });
       assertMatch(stdout, /^weir \d+\.\d+\.\d+ \(built \d{4}-\d\d-\d\dT[\d:.]+Z\)\n$/);
     });
     await context.step("a whole turn of the demo in an empty folder", async () => {
       const input = '{"type":"prompt","message":"run `echo made; sleep 0.01`"}\n';
       const args = ["--mode", "rpc", "--model", "demo", "--trust", "--yolo", "."];
-      const { code, stdout, stderr } = await run(program, args, { cwd: work, env, input });
+      const { code, stdout, stderr } = await run(program, args, { cwd: project, env, input });
       assertEquals([code, stderr], [0, ""]);
       const records = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
       const result = records.find(({ type }) => type === "tool_result");
       assertEquals([result.status, result.output], ["success", "made\nExit code: 0"]);
       assertEquals(records.at(-1).type, "jobs_stopped");
-      assertEquals([...Deno.readDirSync(work)], []);
+      assertEquals([...Deno.readDirSync(project)], []);
       const made = [...Deno.readDirSync(`${home}/.weir/sessions`)];
       assertEquals(made.length, 1);
     });

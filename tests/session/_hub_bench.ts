@@ -12,7 +12,7 @@ import type { ScriptedModel } from "../fakes/scripted_model.ts";
 import { FakeCommand } from "./_fake_command.ts";
 
 const signal = new AbortController().signal;
-const place = { home: "/home/.weir", workspace: "/work" };
+const place = { home: "/home/.weir", workspace: "/project" };
 
 export class HubBench implements AsyncDisposable {
   readonly hub: Hub;
@@ -36,7 +36,7 @@ export class HubBench implements AsyncDisposable {
     model: ScriptedModel,
     changes: Partial<Settings> = {},
   ): Promise<HubBench> {
-    const host = createMemoryHost({ files: { "/work/notes.txt": "first\n" } });
+    const host = createMemoryHost({ files: { "/project/notes.txt": "first\n" } });
     const commands: FakeCommand[] = [];
     const open = () => openConversation(host, { ...place, choice: { kind: "memory" }, signal });
     const settings: Settings = {

@@ -19,7 +19,7 @@ function optionsFor(
   signal: AbortSignal = new AbortController().signal,
 ): MentionOptions {
   const isCredentialFile = (path: string) => /(^|\/)(\.env|[^/]*\.pem)$/.test(path);
-  return { style, host, workspace: "/work", isCredentialFile, signal };
+  return { style, host, workspace: "/project", isCredentialFile, signal };
 }
 
 /** What is put behind the message. */
@@ -30,7 +30,7 @@ async function added(
 ): Promise<string> {
   const host = createMemoryHost({
     ...options,
-    files: { "/work/.keep/x": "", ...options.files },
+    files: { "/project/.keep/x": "", ...options.files },
   });
   const { text, images } = await expandMentions(message, optionsFor(style, host));
   assertEquals(text.slice(0, message.length), message);
@@ -42,16 +42,16 @@ function file(path: string, text: string): string {
 }
 
 const FILES = {
-  "/work/a.ts": "one",
-  "/work/src/b-c_d+1.ts": "two\n",
-  "/work/ä ö.txt": "",
-  "/work/ü.txt": "three",
-  "/work/bin": "a\0b",
-  "/work/latin": new Uint8Array([0x61, 0xe4]),
-  "/work/bom": "\uFEFFx",
-  "/work/empty": "",
-  "/work/pic.dat": PNG,
-  "/work/.env": "KEY=1",
+  "/project/a.ts": "one",
+  "/project/src/b-c_d+1.ts": "two\n",
+  "/project/ä ö.txt": "",
+  "/project/ü.txt": "three",
+  "/project/bin": "a\0b",
+  "/project/latin": new Uint8Array([0x61, 0xe4]),
+  "/project/bom": "\uFEFFx",
+  "/project/empty": "",
+  "/project/pic.dat": PNG,
+  "/project/.env": "KEY=1",
   "/outside/x": "far",
 };
 
@@ -64,12 +64,12 @@ for (const [name, style] of Object.entries({ WHOLE_FILE_MENTIONS, CUT_FILE_MENTI
       file("src/b-c_d+1.ts", "two\n") + file("a.ts", "one"),
     );
     assertEquals(await put("@bom @empty"), file("bom", "x") + file("empty", ""));
-    assertEquals(await put("@/work/a.ts"), file("a.ts", "one"));
+    assertEquals(await put("@/project/a.ts"), file("a.ts", "one"));
   });
 
   Deno.test(`expandMentions() with ${name} attaches each path once`, async () => {
     const put = (message: string) => added(style, message, { files: FILES });
-    assertEquals(await put("@a.ts @a.ts @./a.ts @src/../a.ts @/work/a.ts"), file("a.ts", "one"));
+    assertEquals(await put("@a.ts @a.ts @./a.ts @src/../a.ts @/project/a.ts"), file("a.ts", "one"));
     assertEquals(await put("@pic.dat @./pic.dat"), "{pic.dat}");
   });
 
@@ -78,11 +78,11 @@ for (const [name, style] of Object.entries({ WHOLE_FILE_MENTIONS, CUT_FILE_MENTI
       added(style, message, {
         files: FILES,
         symlinks: {
-          "/work/out": "/outside/x",
-          "/work/away": "/outside",
-          "/work/secret": ".env",
-          "/work/loop": "loop",
-          "/work/dangling": "none",
+          "/project/out": "/outside/x",
+          "/project/away": "/outside",
+          "/project/secret": ".env",
+          "/project/loop": "loop",
+          "/project/dangling": "none",
         },
       });
     for (
@@ -105,7 +105,7 @@ for (const [name, style] of Object.entries({ WHOLE_FILE_MENTIONS, CUT_FILE_MENTI
   });
 
   Deno.test(`expandMentions() with ${name} follows symlinks inside the workspace`, async () => {
-    const symlinks = { "/work/l": "a.ts", "/outside/back": "/work/a.ts" };
+    const symlinks = { "/project/l": "a.ts", "/outside/back": "/project/a.ts" };
     const put = (message: string) => added(style, message, { files: FILES, symlinks });
     assertEquals(await put("@l"), file("l", "one"));
     assertEquals(await put("@/outside/back"), file("a.ts", "one"));
@@ -121,9 +121,12 @@ for (const [name, style] of Object.entries({ WHOLE_FILE_MENTIONS, CUT_FILE_MENTI
     });
     const large = new Uint8Array(20 * 1024 * 1024 + 1);
     large.set(PNG);
-    assertEquals(await added(style, "@p", { files: { "/work/p": large } }), "");
-    assertEquals(await added(style, "@p", { files: { "/work/p": large.subarray(1) } }), "");
-    assertEquals(await added(style, "@p", { files: { "/work/p": large.subarray(0, -1) } }), "{p}");
+    assertEquals(await added(style, "@p", { files: { "/project/p": large } }), "");
+    assertEquals(await added(style, "@p", { files: { "/project/p": large.subarray(1) } }), "");
+    assertEquals(
+      await added(style, "@p", { files: { "/project/p": large.subarray(0, -1) } }),
+      "{p}",
+    );
   });
 
   Deno.test(`expandMentions() with ${name} looks at no file without an @`, async () => {
@@ -151,28 +154,28 @@ Deno.test("WHOLE_FILE_MENTIONS takes a whole word as a path", async () => {
   const put = (message: string) => added(WHOLE_FILE_MENTIONS, message, { files: FILES });
   assertEquals(await put("@ü.txt"), file("ü.txt", "three"));
   assertEquals(await put("@a.ts. @a.ts, @src @."), "");
-  const quoted = { files: { '/work/a"b': "q" } };
+  const quoted = { files: { '/project/a"b': "q" } };
   assertEquals(await added(WHOLE_FILE_MENTIONS, '@a"b', quoted), file("a&quot;b", "q"));
 });
 
 Deno.test("WHOLE_FILE_MENTIONS leaves a text of more than 64 KiB", async () => {
-  const put = (text: string) => added(WHOLE_FILE_MENTIONS, "@t", { files: { "/work/t": text } });
+  const put = (text: string) => added(WHOLE_FILE_MENTIONS, "@t", { files: { "/project/t": text } });
   assertEquals(await put("x".repeat(65536)), file("t", "x".repeat(65536)));
   assertEquals(await put("x".repeat(65537)), "");
 });
 
 Deno.test("WHOLE_FILE_MENTIONS attaches 16 images", async () => {
   const names = Array.from({ length: 17 }, (_, index) => `p${index}`);
-  const files = Object.fromEntries(names.map((name) => [`/work/${name}`, PNG]));
+  const files = Object.fromEntries(names.map((name) => [`/project/${name}`, PNG]));
   const message = [...names.map((name) => `@${name}`), "@t"].join(" ");
   assertEquals(
-    await added(WHOLE_FILE_MENTIONS, message, { files: { ...files, "/work/t": "end" } }),
+    await added(WHOLE_FILE_MENTIONS, message, { files: { ...files, "/project/t": "end" } }),
     file("t", "end") + names.slice(0, 16).map((name) => `{${name}}`).join(""),
   );
 });
 
 Deno.test("CUT_FILE_MENTIONS ends a path at any other character and drops full stops", async () => {
-  const files = { ...FILES, "/work/dots..": "d" };
+  const files = { ...FILES, "/project/dots..": "d" };
   const put = (message: string) => added(CUT_FILE_MENTIONS, message, { files });
   for (const message of ["@a.ts.", "@a.ts...", "@a.ts, x", "@a.ts: x", "@a.ts)", "@a.ts@b"]) {
     assertEquals(await put(message), file("a.ts", "one"), message);
@@ -183,7 +186,7 @@ Deno.test("CUT_FILE_MENTIONS ends a path at any other character and drops full s
 });
 
 Deno.test("CUT_FILE_MENTIONS cuts a text after 100,000 bytes between characters", async () => {
-  const put = (text: string) => added(CUT_FILE_MENTIONS, "@t", { files: { "/work/t": text } });
+  const put = (text: string) => added(CUT_FILE_MENTIONS, "@t", { files: { "/project/t": text } });
   assertEquals(await put("x".repeat(100_000)), file("t", "x".repeat(100_000)));
   assertEquals(await put("x".repeat(100_001)), file("t", "x".repeat(100_000)));
   assertEquals(await put("x" + "€".repeat(40_000)), file("t", "x" + "€".repeat(33_333)));
@@ -192,15 +195,15 @@ Deno.test("CUT_FILE_MENTIONS cuts a text after 100,000 bytes between characters"
 
 Deno.test("CUT_FILE_MENTIONS lists folders", async () => {
   const files = {
-    "/work/d/b": "",
-    "/work/d/A": "",
-    "/work/d/sub/x": "",
-    "/work/d/.git/HEAD": "",
-    "/work/d/node_modules/m/x": "",
-    "/work/d/.hidden": "",
+    "/project/d/b": "",
+    "/project/d/A": "",
+    "/project/d/sub/x": "",
+    "/project/d/.git/HEAD": "",
+    "/project/d/node_modules/m/x": "",
+    "/project/d/.hidden": "",
   };
   const put = (message: string) =>
-    added(CUT_FILE_MENTIONS, message, { files, symlinks: { "/work/d/l": "sub" } });
+    added(CUT_FILE_MENTIONS, message, { files, symlinks: { "/project/d/l": "sub" } });
   const folder = (path: string, ...names: string[]) =>
     `\n\n<folder path="${path}">\n${names.join("\n")}\n</folder>`;
   const listing = folder("d", ".hidden", "A", "b", "l", "sub/");
@@ -210,7 +213,7 @@ Deno.test("CUT_FILE_MENTIONS lists folders", async () => {
   const many = Array.from({ length: 201 }, (_, index) => `f${1000 + index}`);
   assertEquals(
     await added(CUT_FILE_MENTIONS, "@m", {
-      files: Object.fromEntries(many.map((name) => [`/work/m/${name}`, ""])),
+      files: Object.fromEntries(many.map((name) => [`/project/m/${name}`, ""])),
     }),
     folder("m", ...many.slice(0, 200)),
   );
@@ -218,18 +221,18 @@ Deno.test("CUT_FILE_MENTIONS lists folders", async () => {
 
 Deno.test("CUT_FILE_MENTIONS leaves out what .gitignore files exclude", async () => {
   const files = {
-    "/work/.gitignore": "*.log\n/d/build/\ndist\n!keep.log\n",
-    "/work/d/.gitignore": "tmp\n!special.log\nkeep.log\n",
-    "/work/d/a.log": "",
-    "/work/d/A.LOG": "",
-    "/work/d/special.log": "",
-    "/work/d/keep.log": "",
-    "/work/d/build/x": "",
-    "/work/d/tmp": "",
-    "/work/d/src/build": "",
-    "/work/d/src/x.log": "",
-    "/work/dist/x.log": "",
-    "/work/dist/y": "",
+    "/project/.gitignore": "*.log\n/d/build/\ndist\n!keep.log\n",
+    "/project/d/.gitignore": "tmp\n!special.log\nkeep.log\n",
+    "/project/d/a.log": "",
+    "/project/d/A.LOG": "",
+    "/project/d/special.log": "",
+    "/project/d/keep.log": "",
+    "/project/d/build/x": "",
+    "/project/d/tmp": "",
+    "/project/d/src/build": "",
+    "/project/d/src/x.log": "",
+    "/project/dist/x.log": "",
+    "/project/dist/y": "",
   };
   const put = (message: string) => added(CUT_FILE_MENTIONS, message, { files });
   const folder = (path: string, names: string) =>

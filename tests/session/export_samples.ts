@@ -28,7 +28,7 @@ export function exportData(
     sessionId: "s-1",
     title: "A title",
     model: "m",
-    workspace: "/work/app",
+    workspace: "/project/app",
     messages: messages.map((message, index) => ({ id: `e${index}`, message })),
     stats: STATS,
     ...rest,

@@ -12,7 +12,7 @@ import { listSessions } from "../../src/session/list_sessions.ts";
 import { createSessionId, isSessionId } from "../../src/session/session_id.ts";
 import { sessionText, signal, store } from "./session_samples.ts";
 
-const FOLDER = "/home/.weir/sessions/--work-app--";
+const FOLDER = "/home/.weir/sessions/--project-app--";
 
 function header(id: string, cwd = store.workspace): string {
   return JSON.stringify({ type: "session", version: 3, id, timestamp: `2026-01-01T${id}`, cwd });
@@ -49,7 +49,7 @@ Deno.test("sessionFolder() names the folder after the workspace", () => {
     "/home/.weir/sessions/--C--a-b--",
   );
   assertEquals(sessionFolder(host, { ...store, sessionDir: "/x/y" }), "/x/y");
-  assertEquals(sessionFolder(host, { ...store, sessionDir: "y" }), "/work/app/y");
+  assertEquals(sessionFolder(host, { ...store, sessionDir: "y" }), "/project/app/y");
   const long = (end: string) =>
     host.paths.basename(sessionFolder(host, { ...store, workspace: "/ü".repeat(200) + end }));
   assertEquals(new TextEncoder().encode(long("/a")).length < 220, true);
@@ -99,7 +99,7 @@ Deno.test("findSessionFiles() looks into nothing but the session folder that was
 Deno.test("findSessionFiles() knows the workspace by another path, too", async () => {
   const host = createMemoryHost({
     files: { "/real/app/x": "", [`${FOLDER}/1.jsonl`]: sessionText([], header("a1", "/real/app")) },
-    symlinks: { "/work": "/real" },
+    symlinks: { "/project": "/real" },
   });
   assertEquals(ids(await findSessionFiles(host, store, { signal })), ["a1"]);
 });

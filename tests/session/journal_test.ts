@@ -123,7 +123,7 @@ Deno.test("Journal is for its owner only, and gone are lock and temporary files 
   const home = await Deno.makeTempDir();
   try {
     const host = createDenoHost();
-    const journal = createJournal(host, { ...store, home }, { header: newHeader("/work/app") });
+    const journal = createJournal(host, { ...store, home }, { header: newHeader("/project/app") });
     await journal.prepare();
     journal.append(message("x"));
     await journal.flush();

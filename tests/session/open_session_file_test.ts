@@ -187,7 +187,7 @@ Deno.test("openSessionFile() refuses what is no session, and leaves it as it is"
 });
 
 const V1 = [
-  '{"type":"session","id":"old","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/work/app","provider":"p","modelId":"m","thinkingLevel":"off"}',
+  '{"type":"session","id":"old","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/project/app","provider":"p","modelId":"m","thinkingLevel":"off"}',
   '{"type":"message","timestamp":"2025-01-01T00:00:01.000Z","message":{"role":"user","content":"a","timestamp":1}}',
   '{"type":"message","timestamp":"2025-01-01T00:00:02.000Z","message":{"role":"user","content":"b","timestamp":2}}',
   '{"type":"compaction","timestamp":"2025-01-01T00:00:03.000Z","summary":"s","firstKeptEntryIndex":2,"tokensBefore":9}',

@@ -4,7 +4,7 @@ import { createMemoryHost } from "../../src/memory/memory_host.ts";
 import { openConversation, type SessionChoice } from "../../src/session/open_session.ts";
 import { readRecords, readText, sessionText, signal, store, user } from "./session_samples.ts";
 
-const FOLDER = "/home/.weir/sessions/--work-app--";
+const FOLDER = "/home/.weir/sessions/--project-app--";
 const OTHER = "/home/.weir/sessions/--other--/o.jsonl";
 
 function header(id: string, cwd = store.workspace): string {
@@ -27,7 +27,7 @@ async function refusal(opening: Promise<unknown>): Promise<[string, number]> {
 Deno.test("openConversation() makes a new session without a file", async () => {
   const { host, open } = newHost();
   const { header, journal, entries } = await open({ kind: "new" });
-  assertEquals([header.cwd, header.version, entries.length], ["/work/app", 3, 0]);
+  assertEquals([header.cwd, header.version, entries.length], ["/project/app", 3, 0]);
   const time = header.timestamp.replace(/[:.]/g, "-");
   assertEquals(journal.path, `${FOLDER}/${time}_${header.id}.jsonl`);
   await journal.close();
@@ -167,9 +167,9 @@ Deno.test("openConversation() opens or begins the session in a file", async () =
   assertEquals([journal.id, journal.isSaved], ["s-1", true]);
   await journal.close();
   const fresh = await open({ kind: "path", path: "sub/2.jsonl" });
-  assertEquals([fresh.journal.path, fresh.journal.isSaved], ["/work/app/sub/2.jsonl", false]);
+  assertEquals([fresh.journal.path, fresh.journal.isSaved], ["/project/app/sub/2.jsonl", false]);
   await fresh.journal.prepare();
   fresh.journal.append(message);
-  assertEquals((await readRecords(host, "/work/app/sub/2.jsonl")).length, 2);
+  assertEquals((await readRecords(host, "/project/app/sub/2.jsonl")).length, 2);
   await fresh.journal.close();
 });

@@ -7,15 +7,15 @@ import { saveExport } from "../../src/session/save_export.ts";
 import { exportData } from "./export_samples.ts";
 import { readText, signal, user } from "./session_samples.ts";
 
-const FOLDER = "/work/app";
+const FOLDER = "/project/app";
 
 function createHost(): Host {
   return createMemoryHost({
-    files: { "/work/app/old.html": "old", "/work/app/sub/a.txt": "a", "/s/s.jsonl": "{}" },
+    files: { "/project/app/old.html": "old", "/project/app/sub/a.txt": "a", "/s/s.jsonl": "{}" },
     symlinks: {
-      "/work/app/link.html": "/work/app/old.html",
-      "/work/app/secret.html": "/work/app/.env",
-      "/work/app/session.html": "/s/s.jsonl",
+      "/project/app/link.html": "/project/app/old.html",
+      "/project/app/secret.html": "/project/app/.env",
+      "/project/app/session.html": "/s/s.jsonl",
     },
   });
 }
@@ -34,12 +34,12 @@ Deno.test("saveExport() writes to the given place, relative to the folder or abs
   const host = createHost();
   for (
     const [path, full] of [
-      [undefined, "/work/app/s-1.html"],
-      ["", "/work/app/s-1.html"],
-      ["sub/x.html", "/work/app/sub/x.html"],
-      ["../y.html", "/work/y.html"],
-      ["/work/z.html", "/work/z.html"],
-      ["old.html", "/work/app/old.html"],
+      [undefined, "/project/app/s-1.html"],
+      ["", "/project/app/s-1.html"],
+      ["sub/x.html", "/project/app/sub/x.html"],
+      ["../y.html", "/project/y.html"],
+      ["/project/z.html", "/project/z.html"],
+      ["old.html", "/project/app/old.html"],
     ] as const
   ) {
     assertEquals(await save(host, path), full);
@@ -50,31 +50,31 @@ Deno.test("saveExport() writes to the given place, relative to the folder or abs
 Deno.test("saveExport() makes a private file of the id, whatever the id is", async () => {
   const host = createHost();
   const path = await save(host, undefined, { id: "../../etc/x y" });
-  assertEquals(path, "/work/app/.._.._etc_x_y.html");
+  assertEquals(path, "/project/app/.._.._etc_x_y.html");
   assertEquals((await host.files.stat(path))?.mode, 0o600);
 });
 
 Deno.test("saveExport() replaces the file behind a symlink", async () => {
   const host = createHost();
-  assertEquals(await save(host, "link.html"), "/work/app/link.html");
-  assertEquals((await host.files.lstat("/work/app/link.html"))?.kind, "symlink");
-  assert((await readText(host, "/work/app/old.html")).includes("hello"));
+  assertEquals(await save(host, "link.html"), "/project/app/link.html");
+  assertEquals((await host.files.lstat("/project/app/link.html"))?.kind, "symlink");
+  assert((await readText(host, "/project/app/old.html")).includes("hello"));
 });
 
 const REFUSALS: readonly (readonly [string, string])[] = [
-  ["sub", `Cannot export to "/work/app/sub": it is a folder, name a file in it`],
-  ["new/", `Cannot export to "/work/app/new": it is a folder, name a file in it`],
+  ["sub", `Cannot export to "/project/app/sub": it is a folder, name a file in it`],
+  ["new/", `Cannot export to "/project/app/new": it is a folder, name a file in it`],
   [
     ".env",
-    `Cannot export to "/work/app/.env": it has the name of a credential file, name another one`,
+    `Cannot export to "/project/app/.env": it has the name of a credential file, name another one`,
   ],
   [
     "my.secret",
-    `Cannot export to "/work/app/my.secret": it has the name of a credential file, name another one`,
+    `Cannot export to "/project/app/my.secret": it has the name of a credential file, name another one`,
   ],
   [
     "secret.html",
-    `Cannot export to "/work/app/secret.html": it has the name of a credential file, name another one`,
+    `Cannot export to "/project/app/secret.html": it has the name of a credential file, name another one`,
   ],
   [
     "/s/s.jsonl",
@@ -82,7 +82,7 @@ const REFUSALS: readonly (readonly [string, string])[] = [
   ],
   [
     "session.html",
-    `Cannot export to "/work/app/session.html": it is the file of the session itself, name another one`,
+    `Cannot export to "/project/app/session.html": it is the file of the session itself, name another one`,
   ],
 ];
 
@@ -100,7 +100,7 @@ Deno.test("saveExport() makes no folder and passes the system's text on", async 
   const error = await assertRejects(() => save(host, "none/x.html"), RequestError);
   assertEquals(error.code, "failed");
   assert(error.cause instanceof HostError && error.cause.message === error.message);
-  assertEquals(await host.files.stat("/work/app/none"), undefined);
+  assertEquals(await host.files.stat("/project/app/none"), undefined);
 });
 
 Deno.test("saveExport() writes nothing when it is aborted", async () => {
@@ -116,5 +116,5 @@ Deno.test("saveExport() writes nothing when it is aborted", async () => {
     })
   );
   assertEquals(error, reason);
-  assertEquals(await host.files.stat("/work/app/x.html"), undefined);
+  assertEquals(await host.files.stat("/project/app/x.html"), undefined);
 });

@@ -16,7 +16,7 @@ async function hold(home: string, id: string) {
       `--config=${config}`,
       new URL("hold_session.ts", import.meta.url).pathname,
       home,
-      "/work/app",
+      "/project/app",
       id,
     ],
     stdin: "piped",
@@ -42,7 +42,7 @@ Deno.test("openConversation() refuses a session that another process has open, u
   const first = await hold(home, "s-1");
   const host = createDenoHost();
   const open = (choice: SessionChoice) =>
-    openConversation(host, { home, workspace: "/work/app", choice, signal });
+    openConversation(host, { home, workspace: "/project/app", choice, signal });
   try {
     assert(first.said.startsWith("open "), first.said);
     const choices: SessionChoice[] = [

@@ -8,10 +8,10 @@ import type { SessionStore } from "../../src/session/find_session.ts";
 
 export const signal = new AbortController().signal;
 
-export const store: SessionStore = { home: "/home/.weir", workspace: "/work/app" };
+export const store: SessionStore = { home: "/home/.weir", workspace: "/project/app" };
 
 export const HEADER_LINE =
-  '{"type":"session","version":3,"id":"s-1","timestamp":"2026-01-02T03:04:05.006Z","cwd":"/work/app"}';
+  '{"type":"session","version":3,"id":"s-1","timestamp":"2026-01-02T03:04:05.006Z","cwd":"/project/app"}';
 
 export function user(text: string): UserMessage {
   return { role: "user", content: [{ type: "text", text }], timestamp: 1 };

@@ -8,7 +8,7 @@ Deno.test("startExtensions() loads a workspace's extensions only when it is trus
   const extension = (name: string) =>
     `export default (weir) => weir.addTool({ name: "${name}", description: "d", run: () => "" });`;
   await place.write("home/extensions/a.js", extension("mine"));
-  await place.write("work/.weir/extensions/a.js", extension("theirs"));
+  await place.write("project/.weir/extensions/a.js", extension("theirs"));
   const { host, home, workspace } = place;
   const signal = new AbortController().signal;
   const namesOf = async (trusted: boolean) => {

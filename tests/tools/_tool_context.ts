@@ -14,7 +14,7 @@ export function createToolContext(
 ): ToolContext {
   return {
     host,
-    workspace: options.workspace ?? "/work",
+    workspace: options.workspace ?? "/project",
     callId: "c1",
     signal: options.signal ?? new AbortController().signal,
     onOutput: () => undefined,
@@ -25,16 +25,16 @@ export function createToolContext(
   };
 }
 
-/** A context in memory; relative names are in the workspace `/work`. */
+/** A context in memory; relative names are in the workspace `/project`. */
 export function createMemoryContext(options: MemoryHostOptions = {}): ToolContext {
   const inWorkspace = <Value>(entries: Readonly<Record<string, Value>> | undefined) =>
     Object.fromEntries(
       Object.entries(entries ?? {}).map(([path, value]) => [
-        path.startsWith("/") ? path : `/work/${path}`,
+        path.startsWith("/") ? path : `/project/${path}`,
         value,
       ]),
     );
-  const files = { "/work/.keep/x": "", ...inWorkspace(options.files) };
+  const files = { "/project/.keep/x": "", ...inWorkspace(options.files) };
   const symlinks = inWorkspace(options.symlinks);
   return createToolContext(createMemoryHost({ ...options, files, symlinks }));
 }

@@ -16,7 +16,7 @@ async function edit(text: string | Uint8Array, ...edits: JsonObject[]): Promise<
   const context = createMemoryContext({ files: { "a.ts": text } });
   const outcome = await runTool(editTool, { path: "a.ts", edits }, context);
   if (!outcome.isError) return fileText("a.ts", context);
-  const bytes = await context.host.files.read("/work/a.ts", { signal: context.signal });
+  const bytes = await context.host.files.read("/project/a.ts", { signal: context.signal });
   assertEquals(bytes, typeof text === "string" ? new TextEncoder().encode(text) : text);
   return failureText(outcome);
 }
@@ -96,7 +96,7 @@ Deno.test("edit refuses credential files under every name", async () => {
 });
 
 Deno.test("edit leaves a file alone that was changed at the same time", async () => {
-  const host = createMemoryHost({ files: { "/work/a": "a" } });
+  const host = createMemoryHost({ files: { "/project/a": "a" } });
   let looks = 0;
   const files = Object.assign(Object.create(host.files), {
     realPath: (path: string) => host.files.realPath(path),
@@ -114,7 +114,7 @@ Deno.test("edit leaves a file alone that was changed at the same time", async ()
 
 Deno.test("edit throws the reason when it is aborted", async () => {
   const reason = new Error("stop");
-  const host = createMemoryHost({ files: { "/work/a": "a" } });
+  const host = createMemoryHost({ files: { "/project/a": "a" } });
   const context = createToolContext(host, { signal: AbortSignal.abort(reason) });
   const args = { path: "a", oldText: "a", newText: "b" };
   assertEquals(await assertRejects(() => runTool(editTool, args, context)), reason);
@@ -145,7 +145,7 @@ Deno.test("planEdit() tells what an edit would do and changes nothing", async ()
   const args = { path: "l", edits: [{ oldText: "one", newText: "two" }] };
   const { path, before, after, hasBom } = await planEdit(args, context);
   assertEquals({ path, before, after, hasBom }, {
-    path: "/work/a",
+    path: "/project/a",
     before: "one",
     after: "two",
     hasBom: true,

@@ -41,7 +41,7 @@ Deno.test("ls says when there are more names", async () => {
 
 Deno.test("ls says that a folder is empty, is a file or does not exist", async () => {
   const context = createMemoryContext({ files: { f: "" } });
-  await context.host.files.makeFolder("/work/e");
+  await context.host.files.makeFolder("/project/e");
   const run = (path: string) => runTool(lsTool, { path }, context);
   assertEquals(successText(await run("e")), "[the folder is empty]");
   assertEquals(failureText(await run("f")), 'Cannot list "f": it is not a folder, use read');
@@ -50,7 +50,7 @@ Deno.test("ls says that a folder is empty, is a file or does not exist", async (
 
 Deno.test("ls throws the reason when it is aborted", async () => {
   const reason = new Error("stop");
-  const host = createMemoryHost({ files: { "/work/a": "" } });
+  const host = createMemoryHost({ files: { "/project/a": "" } });
   const context = createToolContext(host, { signal: AbortSignal.abort(reason) });
   assertEquals(await assertRejects(() => runTool(lsTool, {}, context)), reason);
 });

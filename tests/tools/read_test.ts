@@ -183,7 +183,7 @@ Deno.test("read refuses credential files under every name", async () => {
 
 Deno.test("read throws the reason when it is aborted before or while it waits", async () => {
   const reason = new Error("stop");
-  const host = createMemoryHost({ files: { "/work/a": "text" } });
+  const host = createMemoryHost({ files: { "/project/a": "text" } });
   const aborted = createToolContext(host, { signal: AbortSignal.abort(reason) });
   assertEquals(await assertRejects(() => runTool(readTool, { path: "a" }, aborted)), reason);
 
@@ -213,7 +213,7 @@ Deno.test("read throws the reason when it is aborted before or while it waits", 
 
 Deno.test("read gives the same page wherever the chunks are cut", async () => {
   const bytes = new TextEncoder().encode("\uFEFFä1\r\n€2\n😀3\n\nlast");
-  const host = createMemoryHost({ files: { "/work/a": bytes } });
+  const host = createMemoryHost({ files: { "/project/a": bytes } });
   for (let size = 1; size <= bytes.length; size++) {
     const files = Object.assign(Object.create(host.files), {
       stat: (path: string) => host.files.stat(path),

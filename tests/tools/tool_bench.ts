@@ -17,7 +17,7 @@ export async function withToolBench(
   overrides: Partial<ToolContext> = {},
 ): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir());
-  const folder = `${root}/work`;
+  const folder = `${root}/project`;
   await Deno.mkdir(folder);
   const deltas: string[] = [];
   const context: ToolContext = {

@@ -19,8 +19,8 @@ Deno.test("write makes a file and the folders above it", async () => {
 
 Deno.test("write replaces a file, also with nothing", async () => {
   const context = createMemoryContext({ files: { a: "old" } });
-  const first = await runTool(writeTool, { path: "/work/a", content: "n" }, context);
-  assertEquals(successText(first), "Wrote 1 byte to /work/a (replaced)");
+  const first = await runTool(writeTool, { path: "/project/a", content: "n" }, context);
+  assertEquals(successText(first), "Wrote 1 byte to /project/a (replaced)");
   assertEquals(await fileText("a", context), "n");
   const second = await runTool(writeTool, { path: "a", content: "" }, context);
   assertEquals(successText(second), "Wrote 0 bytes to a (replaced)");
@@ -30,7 +30,7 @@ Deno.test("write replaces a file, also with nothing", async () => {
 Deno.test("write leaves a symlink and replaces what it points to", async () => {
   const context = createMemoryContext({ files: { "d/a": "old" }, symlinks: { l: "d/a" } });
   successText(await runTool(writeTool, { path: "l", content: "new" }, context));
-  assertEquals((await context.host.files.lstat("/work/l"))?.kind, "symlink");
+  assertEquals((await context.host.files.lstat("/project/l"))?.kind, "symlink");
   assertEquals(await fileText("d/a", context), "new");
 });
 
@@ -71,7 +71,7 @@ Deno.test("write refuses credential files under every name, also new ones", asyn
 
 Deno.test("write throws the reason when it is aborted and writes nothing", async () => {
   const reason = new Error("stop");
-  const host = createMemoryHost({ files: { "/work/a": "old" } });
+  const host = createMemoryHost({ files: { "/project/a": "old" } });
   const context = createToolContext(host, { signal: AbortSignal.abort(reason) });
   const error = await assertRejects(() => runTool(writeTool, { path: "a", content: "x" }, context));
   assertEquals(error, reason);
