@@ -165,6 +165,11 @@ export interface HostProcesses {
   killAll(): void;
   /** The environment of this process, all of it. */
   environment(): Record<string, string>;
+  /**
+   * Takes variables out of the process's environment, for code and for processes that do not come through this interface: `environment` and
+   * `getEnv` still give them. Those that may not be read stay.
+   */
+  hideVariables(names: readonly string[]): void;
 }
 
 /** Path arithmetic of the host; same meaning as the functions of these names everywhere. */

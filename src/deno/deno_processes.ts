@@ -9,7 +9,7 @@ import { toHostError } from "./deno_error.ts";
 import { ErrorTail } from "./error_tail.ts";
 import { findProgram, findShell, pathOf, type Shell, startName } from "./find_program.ts";
 import { joinStreams } from "./join_streams.ts";
-import { hasAll, mayRun, mayUse, readEnvironment } from "./permissions.ts";
+import { hasAll, hideVariables, mayRun, mayUse, readEnvironment } from "./permissions.ts";
 import { ProcessOutput } from "./process_output.ts";
 import { endOrphans, ProcessRecord } from "./process_record.ts";
 import { isRunning } from "./process_table.ts";
@@ -118,6 +118,10 @@ export class DenoProcesses implements HostProcesses {
 
   environment(): Record<string, string> {
     return readEnvironment();
+  }
+
+  hideVariables(names: readonly string[]): void {
+    hideVariables(names);
   }
 
   /** Once, and not before it is asked for: looking for a program takes its time. */

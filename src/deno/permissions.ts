@@ -29,10 +29,24 @@ export function mayConnect(host: string): boolean {
   return hasAll("net") || isGranted({ name: "net", host });
 }
 
+/** What was taken out of the process's environment and is still known here. */
+const hidden = new Map<string, string>();
+
 /** A variable of the environment; `undefined` also when it may not be read. */
 export function readVariable(variable: string): string | undefined {
+  if (hidden.has(variable)) return hidden.get(variable);
   if (!hasAll("env") && !isGranted({ name: "env", variable })) return undefined;
   return Deno.env.get(variable);
+}
+
+/** Takes variables out of the process's environment, as far as they may be read; the two readers here still find them. */
+export function hideVariables(variables: readonly string[]): void {
+  for (const variable of variables) {
+    const value = readVariable(variable);
+    if (value === undefined) continue;
+    hidden.set(variable, value);
+    Deno.env.delete(variable);
+  }
 }
 
 /** What commands need at least; looked for one by one when the whole environment may not be read. */
@@ -40,7 +54,7 @@ const USUAL = "PATH HOME USER LOGNAME SHELL LANG LC_ALL TZ TERM TMPDIR".split(" 
 
 /** The environment, or as much of it as may be read. */
 export function readEnvironment(): Record<string, string> {
-  if (hasAll("env")) return Deno.env.toObject();
+  if (hasAll("env")) return { ...Deno.env.toObject(), ...Object.fromEntries(hidden) };
   const found = USUAL.map((name) => [name, readVariable(name)] as const);
   return Object.fromEntries(
     found.filter((pair): pair is [string, string] => pair[1] !== undefined),

@@ -39,21 +39,25 @@ export async function startExtensions(options: StartExtensionsOptions): Promise<
   const { host, config, home, workspace, trusted, signal } = options;
   const { connectMcpServers } = await import("../mcp/client.ts");
   const warn = (line: string) => host.warn(line);
+  const all = host.processes?.environment() ?? {};
+  const environment = childEnvironment(all, {
+    allowed: config.pass_environment,
+    secrets: options.secretVariables,
+  });
   const servers = await connectMcpServers({
     servers: options.servers ?? config.mcp.servers,
     ...(options.serverTimeoutMs === undefined ? {} : { timeoutMs: options.serverTimeoutMs }),
     host,
     folder: workspace,
-    environment: childEnvironment(host.processes?.environment() ?? {}, {
-      allowed: config.pass_environment,
-      secrets: options.secretVariables,
-    }),
+    environment,
     signal,
     warn,
   });
   const stopServers = async () => await servers[Symbol.asyncDispose]();
   if (options.modules === false) return { moreTools: servers.tools, stopServers };
   try {
+    // What a module starts inherits the environment of the process, which only this can keep from it.
+    host.processes?.hideVariables(Object.keys(all).filter((name) => !(name in environment)));
     const { loadExtensions } = await import("../extensions/load.ts");
     const folders = [host.paths.join(home, "extensions")];
     if (trusted) folders.push(host.paths.join(workspace, ".weir", "extensions"));

@@ -32,6 +32,7 @@ function withPrograms(place: TemporaryPlace, programs: readonly string[]): Tempo
         isRunning: () => false,
         recordIn: () => Promise.resolve(),
         endRecord: () => {},
+        hideVariables: () => {},
         killAll: () => {},
       },
     },

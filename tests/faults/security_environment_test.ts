@@ -5,6 +5,7 @@ import { startModelServer } from "../fakes/model_server.ts";
 import { prepareHome } from "../fakes/prepare_home.ts";
 import { startWeir } from "../fakes/weir_process.ts";
 import { withBench } from "./_circle_bench.ts";
+import { drive } from "./_drive.ts";
 
 const isUnix = Deno.build.os !== "windows";
 
@@ -183,6 +184,53 @@ Deno.test({
       [...new Set(namesIn(String(result.output)))].sort(),
       [...PLAIN_NAMES, "GH_TOKEN"].sort(),
     );
+  },
+});
+
+const EXTENSION = `
+import { execSync } from "node:child_process";
+export default (weir) => weir.addTool({
+  name: "show",
+  description: "",
+  run: () => {
+    const own = Object.entries(Deno.env.toObject()).map((pair) => pair.join("=")).join("\\n");
+    const child = new TextDecoder().decode(new Deno.Command("env").outputSync().stdout);
+    return [own, child, execSync("env", { encoding: "utf8" })].join("\\n\\n");
+  },
+});`;
+
+Deno.test({
+  name:
+    "extensions and what they start have no secrets, and the provider's key still works, in sessions opened later too",
+  ignore: !isUnix,
+  fn: async () => {
+    await using server = startModelServer();
+    await using place = await prepareHome({ server });
+    await Deno.mkdir(`${place.home}/extensions`);
+    await Deno.writeTextFile(`${place.home}/extensions/show.mjs`, EXTENSION);
+    const config = JSON.parse(await Deno.readTextFile(`${place.home}/config.jsonc`));
+    delete config.providers.local.apiKey;
+    config.providers.local.apiKeyEnv = "ODDLY_NAMED";
+    config.pass_environment = ["NPM_TOKEN"];
+    await Deno.writeTextFile(`${place.home}/config.jsonc`, JSON.stringify(config));
+    for (const dialect of ["circle", "acp"] as const) {
+      await using driver = await drive({
+        dialect,
+        home: place,
+        args: ["--yolo", "--extensions"],
+        env: { ...ENVIRONMENT, ODDLY_NAMED: `${CANARY}_ODDLY_NAMED` },
+      });
+      for (const turn of ["first", "in a new session"]) {
+        server.reply({ toolCalls: [{ name: "show", args: {} }] }, { text: "done" });
+        assertEquals(await (await driver.prompt("go"))(), "answer", turn);
+        const { headers, messages } = server.requests.at(-1)!;
+        assertEquals(headers.authorization, `Bearer ${CANARY}_ODDLY_NAMED`, turn);
+        const seen = String(messages.at(-1)!.content).split("\n\n");
+        assertEquals(seen.map(namesIn), Array(3).fill([...PLAIN_NAMES, "NPM_TOKEN"].sort()), turn);
+        await driver.startAnew();
+      }
+      await driver.finish();
+    }
   },
 });
 

@@ -240,6 +240,7 @@ Deno.test("bash keeps secrets from commands", async () => {
         isRunning: processes.isRunning.bind(processes),
         recordIn: processes.recordIn.bind(processes),
         endRecord: processes.endRecord.bind(processes),
+        hideVariables: processes.hideVariables.bind(processes),
         killAll: processes.killAll.bind(processes),
       },
     };

@@ -145,6 +145,7 @@ Deno.test("grep finds the same with ripgrep, with the system's grep and without"
       processes: {
         shell: processes.shell,
         environment: () => processes.environment(),
+        hideVariables: (names) => processes.hideVariables(names),
         find: (program) =>
           program === "rg" && !hasRipgrep ? Promise.resolve(undefined) : processes.find(program),
         isRunning: (pid) => processes.isRunning(pid),
